@@ -1,0 +1,1 @@
+//! Containers around other programs' lines. One file or folder an envelope.

@@ -1,0 +1,41 @@
+//! From the bytes that LLM serving leaves behind to events.
+//!
+//! The data's way: a source's bytes are split into records ([`record`]), an envelope is peeled off ([`envelope`]), a payload format
+//! parses the rest into an [`event::Event`]. Envelopes and formats compose freely. Adding one is one folder and one line in a table below.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod detect;
+pub mod dynamo;
+pub mod envelope;
+pub mod event;
+pub mod format;
+pub mod ids;
+pub mod keyvalue;
+pub mod record;
+pub mod sglang;
+pub mod stamp;
+pub mod systemd;
+pub mod text;
+pub mod trace;
+
+use format::{Envelope, Format};
+
+/// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
+pub const PARSER_VERSION: u32 = 1;
+
+/// Every envelope, in the order in which they are tried.
+pub static ENVELOPES: &[&Envelope] = &[];
+
+/// Every payload format, in the order in which their heads are tried.
+pub static FORMATS: &[&Format] = &[];
+
+/// Every kind of every format.
+pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
+    FORMATS.iter().flat_map(|f| f.kinds.iter().copied()).chain(text::kinds::KINDS.iter().copied())
+}
+
+/// The kind of a name.
+pub fn kind(name: &str) -> Option<&'static event::Kind> {
+    kinds().find(|k| k.name == name)
+}

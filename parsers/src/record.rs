@@ -1,0 +1,321 @@
+//! Bytes of a source into records: every byte belongs to exactly one record.
+//!
+//! Where a record begins is decided from its own line alone (a head, or not a continuation), so the record around any offset is
+//! found by walking back a few lines, and a search that jumps into the middle of a source sees the same records as a full read.
+
+use memchr::memchr;
+
+use crate::event::{Event, Outcome};
+use crate::format::{Content, Entry, Envelope, Format, Meta};
+use crate::text;
+
+/// A record is cut when its continuation lines reach this size; the rest is a record of its own.
+pub const MAX_CONTINUED: usize = 1 << 20;
+
+/// How a source is to be read: what detection found, or the user said.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    pub envelope: Option<&'static Envelope>,
+    /// Payload formats that this source holds, the commonest first. Lines of none of them are text.
+    pub formats: Vec<&'static Format>,
+    /// The whole source is one record (a JSON document).
+    pub document: bool,
+}
+
+/// One record: where it stands and what it holds.
+#[derive(Debug)]
+pub struct Record<'r> {
+    /// Byte offset in the (decompressed) source.
+    pub offset: usize,
+    /// Length in bytes, line end included.
+    pub len: usize,
+    /// Clean payload: envelope peeled, ANSI escapes and trailing line ends removed.
+    pub payload: &'r [u8],
+    /// `payload` is a plain sub-slice of the source that begins at this offset; `None` if it was decoded.
+    pub payload_at: Option<usize>,
+    /// What the envelope says; `None` for a bare source.
+    pub meta: Option<&'r Meta>,
+    /// What the envelope made of the entry; `Payload` for a bare source.
+    pub content: Content,
+    /// The format whose head the payload has; `None` for foreign text.
+    pub format: Option<&'static Format>,
+}
+
+impl<'r> Record<'r> {
+    /// Parses the payload. The event is complete whatever the outcome: an unparsed record is of kind `text`.
+    pub fn parse(&self, event: &mut Event<'r>) -> Outcome {
+        match self.content {
+            Content::Payload => {}
+            Content::Skip(reason) => {
+                text::plain(self.payload, event);
+                event.kind = &text::kinds::MARKER;
+                return Outcome::Skipped(reason);
+            }
+            Content::Broken(reason) => {
+                text::plain(self.payload, event);
+                return Outcome::Unparsed(reason);
+            }
+        }
+        if self.payload.iter().all(u8::is_ascii_whitespace) {
+            event.kind = &text::kinds::BLANK;
+            return Outcome::Skipped("blank line");
+        }
+        let Some(format) = self.format else {
+            return text::parse(self.payload, event);
+        };
+        let outcome = (format.parse)(self.payload, event);
+        if let Outcome::Unparsed(_) = outcome {
+            let stamp = event.stamp;
+            let level = event.level;
+            text::plain(self.payload, event);
+            event.stamp = stamp;
+            event.level = level;
+        }
+        outcome
+    }
+}
+
+/// Reads a source record by record from any record start.
+#[derive(Debug)]
+pub struct Reader<'s> {
+    bytes: &'s [u8],
+    at: usize,
+    layout: &'s Layout,
+    entry: Entry,
+    clean: Vec<u8>,
+}
+
+impl<'s> Reader<'s> {
+    /// Starts at offset `at`, which must be 0 or a record's start (see [`record_start`]).
+    pub fn new(bytes: &'s [u8], at: usize, layout: &'s Layout) -> Reader<'s> {
+        Reader { bytes, at: at.min(bytes.len()), layout, entry: Entry::default(), clean: Vec::new() }
+    }
+
+    /// Where the next record begins.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next record, or `None` at the end of the source.
+    #[allow(clippy::should_implement_trait)] // lends from itself, which Iterator cannot
+    pub fn next(&mut self) -> Option<Record<'_>> {
+        if self.at >= self.bytes.len() {
+            return None;
+        }
+        let offset = self.at;
+        if self.layout.document {
+            self.at = self.bytes.len();
+            let payload = trim_end(&self.bytes[offset..]);
+            let format = head_format(payload, &self.layout.formats);
+            return Some(Record {
+                offset,
+                len: self.at - offset,
+                payload,
+                payload_at: Some(offset),
+                meta: None,
+                content: Content::Payload,
+                format,
+            });
+        }
+        if let Some(envelope) = self.layout.envelope {
+            return Some(self.enveloped(envelope, offset));
+        }
+        let (len, format) = bare_len(&self.bytes[offset..], &self.layout.formats);
+        self.at = offset + len;
+        let raw = trim_end(&self.bytes[offset..offset + len]);
+        let lead = raw.iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
+        let raw = &raw[lead..];
+        let (payload, payload_at) = if memchr(0x1b, raw).is_some() {
+            strip_ansi(raw, &mut self.clean);
+            (&self.clean[..], None)
+        } else {
+            (raw, Some(offset + lead))
+        };
+        Some(Record { offset, len, payload, payload_at, meta: None, content: Content::Payload, format })
+    }
+
+    fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
+        self.entry.clear();
+        let len = (envelope.read)(self.bytes, offset, &mut self.entry).clamp(1, self.bytes.len() - offset);
+        self.at = offset + len;
+        if self.entry.content != Content::Payload && self.entry.text.is_empty() {
+            let raw = trim_end(&self.bytes[offset..offset + len]);
+            self.entry.text.extend_from_slice(raw);
+        }
+        if memchr(0x1b, &self.entry.text).is_some() {
+            strip_ansi(&self.entry.text, &mut self.clean);
+            std::mem::swap(&mut self.clean, &mut self.entry.text);
+        }
+        let payload = trim_end(&self.entry.text);
+        let lead = payload.iter().take_while(|b| **b == b'\r').count();
+        let payload = &payload[lead..];
+        let content = self.entry.content;
+        let format = if content == Content::Payload { head_format(payload, &self.layout.formats) } else { None };
+        Record { offset, len, payload, payload_at: None, meta: Some(&self.entry.meta), content, format }
+    }
+}
+
+/// The first format of `formats` that has `line` as its head.
+pub fn head_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static Format> {
+    formats.iter().find(|f| (f.head)(line)).copied()
+}
+
+/// Length of the bare record that begins at `bytes[0]`, and its format.
+fn bare_len(bytes: &[u8], formats: &[&'static Format]) -> (usize, Option<&'static Format>) {
+    let (mut len, format, cut) = piece(bytes, formats);
+    if cut {
+        return (len, format);
+    }
+    while len < bytes.len() && len < MAX_CONTINUED {
+        let rest = &bytes[len..];
+        let line = &rest[..line_len(rest)];
+        if is_start(line, formats) {
+            break;
+        }
+        let at = cut_at(line, formats);
+        if at.is_some() {
+            break;
+        }
+        len += line.len();
+    }
+    (len, format)
+}
+
+/// The physical line or part of a line at `bytes[0]`: its length, format, and whether it ended at a cut in mid-line.
+fn piece(bytes: &[u8], formats: &[&'static Format]) -> (usize, Option<&'static Format>, bool) {
+    let line = &bytes[..line_len(bytes)];
+    let format = start_format(line, formats);
+    if let Some(at) = cut_at(line, formats) {
+        return (at, format, true);
+    }
+    (line.len(), format, false)
+}
+
+fn cut_at(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for format in formats {
+        if let Some(at) = (format.cut)(line)
+            && at > 0
+            && at < line.len()
+        {
+            best = Some(best.map_or(at, |b| b.min(at)));
+        }
+    }
+    best
+}
+
+/// The format of a line of a bare source, whose ANSI escapes are still there.
+fn start_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static Format> {
+    let line = trim_lead(line);
+    if line.first() == Some(&0x1b) {
+        let mut head = Vec::with_capacity(256);
+        strip_ansi(&line[..line.len().min(512)], &mut head);
+        return head_format(&head, formats);
+    }
+    head_format(line, formats)
+}
+
+/// Does a record begin with this physical line of a bare source?
+fn is_start(line: &[u8], formats: &[&'static Format]) -> bool {
+    start_format(line, formats).is_some() || !text::continues(line)
+}
+
+/// The start of the record that holds byte `at` of a source (`at < bytes.len()`).
+pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
+    if layout.document || bytes.is_empty() {
+        return 0;
+    }
+    let at = at.min(bytes.len() - 1);
+    let mut start = line_start(bytes, at);
+    if let Some(envelope) = layout.envelope {
+        while start > 0 && !(envelope.begins)(&bytes[start..start + line_len(&bytes[start..])]) {
+            start = line_start(bytes, start - 1);
+        }
+        return forward(bytes, start, at, layout);
+    }
+    let floor = at.saturating_sub(MAX_CONTINUED);
+    while start > floor {
+        let line = &bytes[start..start + line_len(&bytes[start..])];
+        if is_start(line, &layout.formats) {
+            break;
+        }
+        // A line before this one that is cut in the middle ends a record at the cut; walking on to a line start keeps this simple.
+        start = line_start(bytes, start - 1);
+    }
+    forward(bytes, start, at, layout)
+}
+
+/// Splits forward from a record start until the record that holds `at`.
+fn forward(bytes: &[u8], start: usize, at: usize, layout: &Layout) -> usize {
+    let mut reader = Reader::new(bytes, start, layout);
+    let mut found = start;
+    while reader.offset() <= at && reader.offset() < bytes.len() {
+        found = reader.offset();
+        if reader.next().is_none() {
+            break;
+        }
+    }
+    found
+}
+
+/// Length of the line at `bytes[0]`, `\n` included.
+pub fn line_len(bytes: &[u8]) -> usize {
+    memchr(b'\n', bytes).map_or(bytes.len(), |i| i + 1)
+}
+
+/// Start of the physical line that holds byte `at`.
+pub fn line_start(bytes: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |i| i + 1)
+}
+
+fn trim_lead(line: &[u8]) -> &[u8] {
+    let lead = line.iter().take_while(|b| **b == b'\r').count();
+    &line[lead..]
+}
+
+/// Without trailing `\n` and `\r`.
+pub fn trim_end(mut bytes: &[u8]) -> &[u8] {
+    while let [rest @ .., b'\n' | b'\r'] = bytes {
+        bytes = rest;
+    }
+    bytes
+}
+
+/// Copies `from` into `into` (cleared first) without ANSI escape sequences (CSI, OSC, two-byte escapes).
+pub fn strip_ansi(from: &[u8], into: &mut Vec<u8>) {
+    into.clear();
+    let mut rest = from;
+    while let Some(at) = memchr(0x1b, rest) {
+        into.extend_from_slice(&rest[..at]);
+        rest = &rest[at + escape_len(&rest[at..])..];
+    }
+    into.extend_from_slice(rest);
+}
+
+/// Length of the escape sequence at `bytes[0]`, which is ESC.
+fn escape_len(bytes: &[u8]) -> usize {
+    match bytes.get(1) {
+        Some(b'[') => {
+            let end = bytes[2..].iter().position(|b| !(0x20..0x40).contains(b));
+            match end {
+                Some(i) if (0x40..0x7f).contains(&bytes[2 + i]) => i + 3,
+                Some(i) => i + 2,
+                None => bytes.len(),
+            }
+        }
+        Some(b']') => {
+            // An operating system command ends in BEL or ESC \; one that does not end within a line is only its two bytes.
+            for (i, b) in bytes.iter().enumerate().skip(2) {
+                match b {
+                    0x07 => return i + 1,
+                    0x1b => return if bytes.get(i + 1) == Some(&b'\\') { i + 2 } else { i },
+                    b'\n' => return 2,
+                    _ => {}
+                }
+            }
+            2
+        }
+        Some(b) if (0x20..0x7f).contains(b) => 2,
+        _ => 1,
+    }
+}
