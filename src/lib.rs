@@ -1,1 +1,10 @@
+//! corr: what happened on the KV-cache path of an LLM-serving run, and what proves it.
+//!
+//! The data's way is told in ARCHITECTURE.md. This library holds all logic; `main.rs` and `cli` only map arguments to it.
+#![deny(unsafe_code)]
 
+pub mod cli;
+pub mod query;
+pub mod render;
+pub mod run;
+pub mod store;

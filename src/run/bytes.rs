@@ -1,0 +1,200 @@
+//! A source's bytes, whatever they stand in: a plain file, gzip, zstd, standard input.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
+use std::path::Path;
+
+/// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
+const READ_BELOW: u64 = 8 << 20;
+/// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
+const HOLD_BELOW: usize = 32 << 20;
+
+/// How a source is packed. Offsets always count decompressed bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// The decompressed bytes of a source.
+#[derive(Debug)]
+pub enum Bytes {
+    Held(Vec<u8>),
+    Mapped(memmap2::Mmap),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Held(bytes) => bytes,
+            Bytes::Mapped(map) => map,
+        }
+    }
+}
+
+/// A source, opened.
+#[derive(Debug)]
+pub struct Opened {
+    pub bytes: Bytes,
+    pub compression: Compression,
+    /// The stream broke off or is damaged: what was read before is in `bytes`, this says what is wrong.
+    pub damage: Option<String>,
+}
+
+/// Which packing the first bytes show; the name is not asked, so `.gz` files that are plain text are read as text.
+pub fn compression(head: &[u8]) -> Compression {
+    match head {
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
+/// Opens a source whole. A damaged stream is not an error: what could be read is returned with the damage.
+pub fn open(path: &Path) -> io::Result<Opened> {
+    if path.as_os_str() == "-" {
+        return unpack(io::stdin().lock(), None);
+    }
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut head = [0u8; 4];
+    let got = read_up_to(&mut file, &mut head)?;
+    file.seek(SeekFrom::Start(0))?;
+    let packed = compression(&head[..got]);
+    let named_packed = path.extension().is_some_and(|e| e == "gz" || e == "zst");
+    if packed == Compression::None {
+        let damage = (size == 0 && named_packed).then(|| "the file is empty: not even a compression header was written".to_string());
+        let bytes = if size < READ_BELOW {
+            let mut bytes = Vec::with_capacity(size as usize + 1);
+            file.read_to_end(&mut bytes)?;
+            Bytes::Held(bytes)
+        } else {
+            Bytes::Mapped(map(&file)?)
+        };
+        return Ok(Opened { bytes, compression: Compression::None, damage });
+    }
+    unpack(file, Some(packed))
+}
+
+/// The first `limit` decompressed bytes, and whether that is all there is.
+pub fn head(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = File::open(path)?;
+    let mut magic = [0u8; 4];
+    let got = read_up_to(&mut file, &mut magic)?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    let limited = limit as u64 + 1;
+    let outcome = match compression(&magic[..got]) {
+        Compression::None => file.take(limited).read_to_end(&mut bytes),
+        Compression::Gzip => flate2::read::MultiGzDecoder::new(file).take(limited).read_to_end(&mut bytes),
+        Compression::Zstd => zstd::Decoder::new(file).and_then(|d| d.take(limited).read_to_end(&mut bytes)),
+    };
+    // A stream that breaks off still shows what it is by what came before.
+    if let Err(error) = outcome
+        && bytes.is_empty()
+        && compression(&magic[..got]) == Compression::None
+    {
+        return Err(error);
+    }
+    let whole = bytes.len() <= limit;
+    bytes.truncate(limit);
+    Ok((bytes, whole))
+}
+
+fn read_up_to(file: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < into.len() {
+        match file.read(&mut into[got..]) {
+            Ok(0) => break,
+            Ok(n) => got += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(got)
+}
+
+/// Decompresses a stream; `packed` is found from its first bytes when not known.
+fn unpack(mut from: impl Read, packed: Option<Compression>) -> io::Result<Opened> {
+    let mut magic = Vec::new();
+    let packed = match packed {
+        Some(packed) => packed,
+        None => {
+            from.by_ref().take(4).read_to_end(&mut magic)?;
+            compression(&magic)
+        }
+    };
+    let from = io::Cursor::new(magic).chain(from);
+    let mut spool = Spool::default();
+    let damage = match packed {
+        Compression::None => spool.fill(from)?,
+        Compression::Gzip => spool.fill(flate2::read::MultiGzDecoder::new(io::BufReader::new(from)))?,
+        Compression::Zstd => spool.fill(zstd::Decoder::new(from)?)?,
+    };
+    Ok(Opened { bytes: spool.finish()?, compression: packed, damage })
+}
+
+#[derive(Default)]
+struct Spool {
+    held: Vec<u8>,
+    file: Option<File>,
+}
+
+impl Spool {
+    /// Reads to the end; a read error after the start is damage, not failure.
+    fn fill(&mut self, mut from: impl Read) -> io::Result<Option<String>> {
+        let mut chunk = vec![0u8; 1 << 16];
+        loop {
+            match from.read(&mut chunk) {
+                Ok(0) => return Ok(None),
+                Ok(n) => self.write(&chunk[..n])?,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    let so_far = self.len()?;
+                    return Ok(Some(format!("the stream breaks off after {so_far} decompressed bytes ({e})")));
+                }
+            }
+        }
+    }
+
+    fn len(&mut self) -> io::Result<u64> {
+        match &mut self.file {
+            Some(file) => file.stream_position(),
+            None => Ok(self.held.len() as u64),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            return file.write_all(bytes);
+        }
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= HOLD_BELOW {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&self.held)?;
+            self.held = Vec::new();
+            self.file = Some(file);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<Bytes> {
+        match self.file {
+            None => Ok(Bytes::Held(self.held)),
+            Some(file) => Ok(Bytes::Mapped(map(&file)?)),
+        }
+    }
+}
+
+/// Maps a file for reading. This is the one use of `unsafe` in corr: a search of 1 GB through `read` copies every byte once more
+/// and holds them (benches/README.md), and a mapped file is what lets memory stay flat. The risk is that another process truncates the file
+/// while it is mapped: reading past the new end then ends this process with SIGBUS, as it does ripgrep.
+#[allow(unsafe_code)]
+fn map(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the map is read-only and private to this process; see above for truncation by others.
+    unsafe { memmap2::Mmap::map(file) }
+}

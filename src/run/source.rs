@@ -1,0 +1,111 @@
+//! One artifact of a run: what it is, whose it is, what its stamps mean.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use corr_parsers::clock::Clock;
+use corr_parsers::detect::Detection;
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Compression;
+
+/// What a file system says of a file; equal facts mean an unchanged file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stat {
+    /// Bytes on disk (compressed size for packed files).
+    pub size: u64,
+    /// Last write, nanoseconds since the Unix epoch.
+    pub mtime: i64,
+    /// Last change of the inode, nanoseconds since the Unix epoch; 0 where the platform has none.
+    pub ctime: i64,
+    /// Inode number; 0 where the platform has none.
+    pub inode: u64,
+}
+
+impl Stat {
+    /// The facts of an open file or path.
+    pub fn of(meta: &std::fs::Metadata) -> Stat {
+        let mtime = meta.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok()).map_or(0, |d| d.as_nanos() as i64);
+        #[cfg(unix)]
+        let (ctime, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            (meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()), meta.ino())
+        };
+        #[cfg(not(unix))]
+        let (ctime, inode) = (0, 0);
+        Stat { size: meta.len(), mtime, ctime, inode }
+    }
+}
+
+/// What a file is to corr.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Records that become events.
+    Events,
+    /// Metric samples, in this layout (`parquet`, `arrow`, `prometheus-text`); read by `corr metrics`.
+    Metrics(String),
+    /// Configuration or a by-product, kept for facts about the run; not searched.
+    Config(String),
+    /// Nothing in it.
+    Empty,
+    /// The same bytes as another source, which is the one that is read.
+    Duplicate(String),
+}
+
+/// Whose artifact it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Owner {
+    pub host: Option<String>,
+    pub unit: Option<String>,
+    /// Name of the serving process in this run: `router`, `worker-0`, `decode-1`.
+    pub worker: Option<String>,
+    /// `prefill`, `decode`, `unified`, `router`, `frontend`, `client`, `infra`.
+    pub role: Option<String>,
+    /// How the owner was found, in words.
+    pub how: String,
+}
+
+/// A source of a run.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Where to open it.
+    pub path: PathBuf,
+    /// As printed: the argument that led here, joined with the path below it. Can be given back to `corr show`.
+    pub name: String,
+    /// Path below the run's root, `/` between parts: the store's key and the name in `corr.toml`.
+    pub key: String,
+    pub stat: Stat,
+    pub compression: Compression,
+    pub class: Class,
+    pub detection: Detection,
+    pub owner: Owner,
+    pub clock: Clock,
+    /// What is known to be wrong with the bytes (truncated gzip); found when the source was opened.
+    pub damage: Option<String>,
+}
+
+impl Source {
+    /// Name of the commonest payload format, or `text`.
+    pub fn format(&self) -> &'static str {
+        self.detection.formats.first().map_or("text", |s| s.name)
+    }
+}
+
+/// A file that is part of the run and was not read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotRead {
+    pub name: String,
+    pub why: String,
+    /// What the user can do about it.
+    pub next: String,
+    /// It counts as a failure to read (exit code 3), not as a choice.
+    pub failure: bool,
+}
+
+/// The part of a path below `root`, with `/` between parts.
+pub fn key_below(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let parts: Vec<_> = below.components().map(|c| c.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}

@@ -1,0 +1,8 @@
+//! What an index of a run holds, and how it is made and read.
+
+pub mod columns;
+pub mod ids;
+pub mod manifest;
+pub mod rows;
+pub mod segment;
+pub mod word_index;

@@ -1,0 +1,309 @@
+//! One segment: the events of one part of one source, as files in one directory.
+//!
+//! `segment.json` says what is in it, `rows.bin` where each record stands, `columns.parquet` holds stamps, kinds and fields, `ids.bin` the ids,
+//! `words/` the words. A segment is never changed after it is written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use corr_parsers::clock::Clock;
+use corr_parsers::event::{Event, Outcome, Value};
+use corr_parsers::format::Meta;
+use corr_parsers::ids;
+use corr_parsers::record::{Layout, Record};
+use serde::{Deserialize, Serialize};
+
+use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
+use super::ids::IdsBuilder;
+use super::rows::RowsBuilder;
+use super::word_index::{KindWords, WordClass, WordIndexBuilder, class};
+use crate::query::visible;
+use crate::run::events::{self, Facts, Start};
+
+/// What a segment could not be written for.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("{path}: {error}")]
+    Io { path: String, error: io::Error },
+    #[error("word index: {0}")]
+    Words(#[from] tantivy::TantivyError),
+    #[error("columns: {0}")]
+    Columns(#[from] parquet::errors::ParquetError),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// How many records and bytes had one outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub records: u64,
+    pub bytes: u64,
+}
+
+/// What is in a segment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SegmentMeta {
+    /// Bytes of the (decompressed) source, half open.
+    pub from: u64,
+    pub to: u64,
+    /// Number of the first record's first line, 1-based.
+    pub first_line: u64,
+    pub rows: u32,
+    /// BLAKE3 of the bytes `from..to`, hex.
+    pub hash: String,
+    /// Kinds by number, with how many rows each has and its constant words.
+    pub kinds: Vec<String>,
+    pub kind_rows: Vec<u64>,
+    pub kind_words: Vec<KindWords>,
+    /// Records and bytes by outcome: `parsed`, `skipped: …`, `unparsed: …`.
+    pub outcomes: BTreeMap<String, Tally>,
+    pub columns: BTreeMap<String, ColumnInfo>,
+    /// Some fields have no column: queries for a field that is not in `columns` must read the records.
+    pub overflow: bool,
+    /// Earliest start and latest end of the stamps, UTC ns.
+    pub first: Option<i64>,
+    pub last: Option<i64>,
+}
+
+/// The part of a source that a segment is built from.
+#[derive(Debug)]
+pub struct Part<'s> {
+    pub bytes: &'s [u8],
+    pub layout: &'s Layout,
+    pub clock: &'s Clock,
+    pub start: Start,
+    /// End of the part, a record's start or the source's end.
+    pub end: usize,
+}
+
+/// How an outcome is tallied.
+pub fn outcome_label(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Parsed => "parsed".into(),
+        Outcome::Skipped(reason) => format!("skipped: {reason}"),
+        Outcome::Unparsed(reason) => format!("unparsed: {reason}"),
+    }
+}
+
+struct Builder {
+    columns: ColumnsBuilder,
+    rows: RowsBuilder,
+    ids: IdsBuilder,
+    words: WordIndexBuilder,
+    kinds: Vec<String>,
+    kind_rows: Vec<u64>,
+    kind_of: HashMap<*const str, u16>,
+    outcomes: Vec<(Outcome, Tally)>,
+    first: Option<i64>,
+    last: Option<i64>,
+    canonical: String,
+    seen_ids: Vec<String>,
+    lower: String,
+}
+
+/// Builds a segment in an empty directory and makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
+pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<()>) -> Result<SegmentMeta, BuildError> {
+    let words_dir = dir.join("words");
+    let io_error = |path: &Path| {
+        let path = path.display().to_string();
+        move |error| BuildError::Io { path, error }
+    };
+    std::fs::create_dir_all(&words_dir).map_err(io_error(&words_dir))?;
+    let mut builder = Builder {
+        columns: ColumnsBuilder::default(),
+        rows: RowsBuilder::new(part.start.offset as u64),
+        ids: IdsBuilder::default(),
+        words: WordIndexBuilder::create(&words_dir)?,
+        kinds: Vec::new(),
+        kind_rows: Vec::new(),
+        kind_of: HashMap::new(),
+        outcomes: Vec::new(),
+        first: None,
+        last: None,
+        canonical: String::new(),
+        seen_ids: Vec::new(),
+        lower: String::new(),
+    };
+    let mut failed = None;
+    let mut reported = part.start.offset;
+    events::each(part.bytes, part.layout, part.clock, part.start, part.end, |record, event, facts| {
+        if let Err(error) = builder.record(record, event, facts) {
+            failed = Some(error);
+            return ControlFlow::Break(());
+        }
+        let at = facts.offset + facts.length;
+        if at - reported >= 1 << 20 {
+            if progress((at - reported) as u64).is_break() {
+                failed = Some(BuildError::Cancelled);
+                return ControlFlow::Break(());
+            }
+            reported = at;
+        }
+        ControlFlow::Continue(())
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let _ = progress((part.end - reported) as u64);
+    builder.finish(dir, part)
+}
+
+impl Builder {
+    fn record(&mut self, record: &Record<'_>, event: &Event<'_>, facts: &Facts) -> Result<(), BuildError> {
+        let kind = self.kind(event.kind.name);
+        let outcome = self.outcome(&facts.outcome, facts.length);
+        let row_facts = RowFacts {
+            offset: facts.offset as u64,
+            length: facts.length as u64,
+            line: facts.line,
+            order: facts.order.unwrap_or(i64::MIN),
+            stamp: facts.stamp,
+            level: event.level,
+            kind,
+            outcome,
+        };
+        if let Some(stamp) = facts.stamp {
+            self.first = Some(self.first.map_or(stamp.start, |f| f.min(stamp.start)));
+            self.last = Some(self.last.map_or(stamp.end, |l| l.max(stamp.end)));
+        }
+        self.rows.push(facts.length);
+        let row = self.columns.push(row_facts, event);
+        if let Some(meta) = record.meta {
+            self.envelope(row, meta);
+        }
+        self.seen_ids.clear();
+        for id in &event.ids {
+            ids::canonical(Some(id.kind), &id.text, &mut self.canonical);
+            self.add_id(row);
+        }
+        self.words.begin();
+        let payload = record.payload;
+        visible::each_word(payload, event, |range, uuid| {
+            if let Some(uuid) = uuid {
+                ids::canonical(None, uuid, &mut self.canonical);
+                self.add_id(row);
+            }
+            visible::lower(&payload[range], &mut self.lower);
+            match class(self.lower.as_bytes()) {
+                WordClass::Word => self.words.word(&self.lower),
+                WordClass::Number => {}
+                WordClass::Id => {
+                    ids::canonical(None, &self.lower, &mut self.canonical);
+                    self.add_id(row);
+                }
+            }
+        });
+        self.words.end(row, kind)?;
+        Ok(())
+    }
+
+    /// Adds `self.canonical` once a row.
+    fn add_id(&mut self, row: u32) {
+        if self.seen_ids.contains(&self.canonical) {
+            return;
+        }
+        self.ids.add(&self.canonical, row);
+        self.seen_ids.push(self.canonical.clone());
+    }
+
+    fn kind(&mut self, name: &'static str) -> u16 {
+        let number = match self.kind_of.get(&std::ptr::from_ref(name)) {
+            Some(number) => *number,
+            None => {
+                let number = match self.kinds.iter().position(|k| k == name) {
+                    Some(i) => i as u16,
+                    None => {
+                        self.kinds.push(name.to_string());
+                        self.kind_rows.push(0);
+                        (self.kinds.len() - 1) as u16
+                    }
+                };
+                self.kind_of.insert(std::ptr::from_ref(name), number);
+                number
+            }
+        };
+        self.kind_rows[usize::from(number)] += 1;
+        number
+    }
+
+    fn outcome(&mut self, outcome: &Outcome, length: usize) -> u8 {
+        let i = match self.outcomes.iter().position(|(o, _)| o == outcome) {
+            Some(i) => i,
+            None => {
+                self.outcomes.push((outcome.clone(), Tally::default()));
+                self.outcomes.len() - 1
+            }
+        };
+        self.outcomes[i].1.records += 1;
+        self.outcomes[i].1.bytes += length as u64;
+        u8::try_from(i).unwrap_or(u8::MAX)
+    }
+
+    fn envelope(&mut self, row: u32, meta: &Meta) {
+        for (name, value) in
+            [("host", &meta.host), ("unit", &meta.unit), ("ident", &meta.ident), ("boot", &meta.boot), ("invocation", &meta.invocation)]
+        {
+            if !value.is_empty() {
+                self.columns.push_extra(row, name, Value::Str(value.as_str().into()));
+            }
+        }
+        if let Some(pid) = meta.pid {
+            self.columns.push_extra(row, "pid", Value::Int(i64::from(pid)));
+        }
+        if let Some(priority) = meta.priority {
+            self.columns.push_extra(row, "priority", Value::Int(i64::from(priority)));
+        }
+    }
+
+    fn finish(self, dir: &Path, part: &Part<'_>) -> Result<SegmentMeta, BuildError> {
+        let outcome_names: Vec<String> = self.outcomes.iter().map(|(o, _)| outcome_label(o)).collect();
+        self.columns.write(create(&dir.join("columns.parquet"))?, &self.kinds, &outcome_names)?;
+        write_with(&dir.join("rows.bin"), |to| self.rows.write(to))?;
+        write_with(&dir.join("ids.bin"), |to| self.ids.write(to))?;
+        let mut kind_words = self.words.finish()?;
+        kind_words.resize_with(self.kinds.len(), KindWords::default);
+        let meta = SegmentMeta {
+            from: part.start.offset as u64,
+            to: part.end as u64,
+            first_line: part.start.line,
+            rows: self.columns.len() as u32,
+            hash: blake3::hash(&part.bytes[part.start.offset..part.end]).to_hex().to_string(),
+            kinds: self.kinds,
+            kind_rows: self.kind_rows,
+            kind_words,
+            outcomes: outcome_names.into_iter().zip(self.outcomes.into_iter().map(|(_, t)| t)).collect(),
+            columns: self.columns.info(),
+            overflow: self.columns.overflow,
+            first: self.first,
+            last: self.last,
+        };
+        write_with(&dir.join("segment.json"), |mut to| {
+            serde_json::to_writer(&mut to, &meta)?;
+            to.write_all(b"\n")
+        })?;
+        sync_tree(dir)?;
+        Ok(meta)
+    }
+}
+
+fn create(path: &Path) -> Result<File, BuildError> {
+    File::create(path).map_err(|error| BuildError::Io { path: path.display().to_string(), error })
+}
+
+fn write_with(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), BuildError> {
+    let mut to = BufWriter::new(create(path)?);
+    write(&mut to).and_then(|()| to.flush()).map_err(|error| BuildError::Io { path: path.display().to_string(), error })
+}
+
+/// Makes every file below a directory, and the directory, durable.
+fn sync_tree(dir: &Path) -> Result<(), BuildError> {
+    let failed = |error: io::Error| BuildError::Io { path: dir.display().to_string(), error };
+    for entry in walkdir::WalkDir::new(dir).contents_first(true) {
+        let entry = entry.map_err(|e| failed(e.into()))?;
+        File::open(entry.path()).and_then(|f| f.sync_all()).map_err(failed)?;
+    }
+    Ok(())
+}

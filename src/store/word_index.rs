@@ -1,0 +1,307 @@
+//! Which records hold a word: a tantivy index of what is left of each record when everything that is known without it has been taken out.
+//!
+//! Three things are no terms (ENGINE.md 2.3 to 2.5 measured why):
+//! * the words that every record of a kind has: they stand once in [`KindWords`], not once a record;
+//! * words of hex digits with at least one decimal digit (numbers, ports, parts of ids): a query for one scans the source, at the speed of memory;
+//! * ids, and hex words of 12 digits and more: they stand in the id index.
+//!
+//! A record of which nothing is left is no document. Bodies and credentials never come here.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::NoMergePolicy;
+use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
+use tantivy::{Index, SingleSegmentIndexWriter};
+
+/// Memory that one part's writer may take before it spills, in bytes.
+const HEAP: usize = 64 << 20;
+/// Records of a kind that are looked at before its constant words are fixed.
+const LEARN: usize = 64;
+/// Hex words from this length on are ids, not numbers.
+pub const ID_WORD: usize = 12;
+
+/// The constant words of a kind in one segment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct KindWords {
+    /// Sorted. Every row of the kind has all of them, but for the rows in `irregular`.
+    pub words: Vec<String>,
+    /// Rows of the kind that lack one of them; such rows are indexed in full.
+    pub irregular: Vec<u32>,
+}
+
+/// What a word is to the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordClass {
+    /// A term.
+    Word,
+    /// Hex digits with a decimal digit among them, short: not indexed.
+    Number,
+    /// The same from twelve digits on: in the id index.
+    Id,
+}
+
+/// The class of a lower-cased word.
+pub fn class(word: &[u8]) -> WordClass {
+    let mut decimal = false;
+    for b in word {
+        match b {
+            b'0'..=b'9' => decimal = true,
+            b'a'..=b'f' | b'A'..=b'F' => {}
+            _ => return WordClass::Word,
+        }
+    }
+    match (decimal, word.len() >= ID_WORD) {
+        (false, _) => WordClass::Word,
+        (true, false) => WordClass::Number,
+        (true, true) => WordClass::Id,
+    }
+}
+
+/// The schema: terms, and the row as a column.
+fn schema() -> (Schema, Field, Field) {
+    let mut builder = Schema::builder();
+    let indexing = TextFieldIndexing::default().set_tokenizer("terms").set_index_option(IndexRecordOption::Basic).set_fieldnorms(false);
+    let words = builder.add_text_field("words", TextOptions::default().set_indexing_options(indexing));
+    let row = builder.add_u64_field("row", NumericOptions::default().set_fast());
+    (builder.build(), words, row)
+}
+
+fn tokenizers() -> TokenizerManager {
+    let manager = TokenizerManager::new();
+    manager.register("terms", TextAnalyzer::builder(WhitespaceTokenizer::default()).build());
+    manager
+}
+
+/// The words of one record, sorted and distinct, as ranges into one string.
+#[derive(Default)]
+struct WordSet {
+    text: String,
+    spans: Vec<(u32, u32)>,
+}
+
+impl WordSet {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+
+    fn get(&self, i: usize) -> &str {
+        let (from, to) = self.spans[i];
+        &self.text[from as usize..to as usize]
+    }
+
+    fn sort(&mut self) {
+        let text = &self.text;
+        self.spans.sort_unstable_by(|a, b| text[a.0 as usize..a.1 as usize].cmp(&text[b.0 as usize..b.1 as usize]));
+        self.spans.dedup_by(|a, b| text[a.0 as usize..a.1 as usize] == text[b.0 as usize..b.1 as usize]);
+    }
+}
+
+enum Learning {
+    /// Rows seen so far, with their words.
+    Seen(Vec<(u32, Vec<String>)>),
+    Learnt(Learnt),
+}
+
+struct Learnt {
+    words: HashMap<String, u32>,
+    irregular: Vec<u32>,
+    /// For each constant word the last row that had it, to count distinct ones without clearing.
+    last: Vec<u32>,
+}
+
+/// Builds the word index of one segment.
+pub struct WordIndexBuilder {
+    writer: SingleSegmentIndexWriter,
+    words: Field,
+    row: Field,
+    kinds: Vec<Option<Learning>>,
+    set: WordSet,
+    line: String,
+}
+
+impl WordIndexBuilder {
+    /// Makes the index in an empty directory.
+    pub fn create(dir: &Path) -> tantivy::Result<WordIndexBuilder> {
+        let (schema, words, row) = schema();
+        let directory = MmapDirectory::open(dir)?;
+        let writer = Index::builder().schema(schema).tokenizers(tokenizers()).single_segment_index_writer(directory, HEAP)?;
+        let _ = NoMergePolicy; // one segment, nothing to merge
+        Ok(WordIndexBuilder { writer, words, row, kinds: Vec::new(), set: WordSet::default(), line: String::new() })
+    }
+
+    /// Starts a record.
+    pub fn begin(&mut self) {
+        self.set.clear();
+    }
+
+    /// Adds one word of class `Word`, lower-cased, to the record.
+    pub fn word(&mut self, word: &str) {
+        let from = self.set.text.len() as u32;
+        self.set.text.push_str(word);
+        self.set.spans.push((from, self.set.text.len() as u32));
+    }
+
+    /// Ends the record of this row and kind. Rows come in rising order.
+    pub fn end(&mut self, row: u32, kind: u16) -> tantivy::Result<()> {
+        let kind = usize::from(kind);
+        if self.kinds.len() <= kind {
+            self.kinds.resize_with(kind + 1, || None);
+        }
+        match self.kinds[kind].get_or_insert_with(|| Learning::Seen(Vec::new())) {
+            Learning::Learnt(learnt) => {
+                self.line.clear();
+                let mut constant = 0;
+                for i in 0..self.set.spans.len() {
+                    let word = self.set.get(i);
+                    match learnt.words.get(word) {
+                        Some(&slot) => {
+                            let slot = slot as usize;
+                            if learnt.last[slot] != row {
+                                learnt.last[slot] = row;
+                                constant += 1;
+                            }
+                        }
+                        None => push_word(&mut self.line, word),
+                    }
+                }
+                if constant != learnt.last.len() {
+                    learnt.irregular.push(row);
+                    self.line.clear();
+                    self.set.sort();
+                    for i in 0..self.set.spans.len() {
+                        push_word(&mut self.line, self.set.get(i));
+                    }
+                }
+                add(&mut self.writer, self.words, self.row, &self.line, row)
+            }
+            Learning::Seen(seen) => {
+                self.set.sort();
+                seen.push((row, (0..self.set.spans.len()).map(|i| self.set.get(i).to_string()).collect()));
+                if seen.len() == LEARN { self.learn(kind) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Fixes a kind's constant words and indexes what was seen of it.
+    fn learn(&mut self, kind: usize) -> tantivy::Result<()> {
+        let Some(Learning::Seen(seen)) = self.kinds[kind].take() else { return Ok(()) };
+        let mut constant: Vec<String> = seen.first().map(|s| s.1.clone()).unwrap_or_default();
+        for (_, words) in &seen[1..] {
+            constant.retain(|w| words.binary_search(w).is_ok());
+        }
+        for (row, words) in &seen {
+            self.line.clear();
+            for word in words.iter().filter(|w| constant.binary_search(w).is_err()) {
+                push_word(&mut self.line, word);
+            }
+            add(&mut self.writer, self.words, self.row, &self.line, *row)?;
+        }
+        let last = vec![u32::MAX; constant.len()];
+        let words = constant.into_iter().enumerate().map(|(i, w)| (w, i as u32)).collect();
+        self.kinds[kind] = Some(Learning::Learnt(Learnt { words, irregular: Vec::new(), last }));
+        Ok(())
+    }
+
+    /// Writes the index; gives the constant words by kind.
+    pub fn finish(mut self) -> tantivy::Result<Vec<KindWords>> {
+        for kind in 0..self.kinds.len() {
+            if let Some(Learning::Seen(seen)) = &self.kinds[kind] {
+                if seen.is_empty() {
+                    continue;
+                }
+                if seen.len() == 1 {
+                    // One record has no constant words: it is indexed in full.
+                    let Some(Learning::Seen(seen)) = self.kinds[kind].take() else { continue };
+                    for (row, words) in &seen {
+                        self.line.clear();
+                        words.iter().for_each(|w| push_word(&mut self.line, w));
+                        add(&mut self.writer, self.words, self.row, &self.line, *row)?;
+                    }
+                    continue;
+                }
+                self.learn(kind)?;
+            }
+        }
+        self.writer.finalize()?;
+        let out = self.kinds.into_iter().map(|kind| match kind {
+            Some(Learning::Learnt(learnt)) => {
+                let mut words: Vec<String> = learnt.words.into_keys().collect();
+                words.sort_unstable();
+                KindWords { words, irregular: learnt.irregular }
+            }
+            _ => KindWords::default(),
+        });
+        Ok(out.collect())
+    }
+}
+
+fn push_word(line: &mut String, word: &str) {
+    if !line.is_empty() {
+        line.push(' ');
+    }
+    line.push_str(word);
+}
+
+fn add(writer: &mut SingleSegmentIndexWriter, words: Field, row_field: Field, line: &str, row: u32) -> tantivy::Result<()> {
+    if line.is_empty() {
+        return Ok(());
+    }
+    let mut document = TantivyDocument::default();
+    document.add_text(words, line);
+    document.add_u64(row_field, u64::from(row));
+    writer.add_document(document)
+}
+
+/// A segment's word index, open for reading.
+pub struct WordIndex {
+    index: Index,
+    words: Field,
+}
+
+impl WordIndex {
+    /// Opens the index of a directory.
+    pub fn open(dir: &Path) -> tantivy::Result<WordIndex> {
+        let mut index = Index::open_in_dir(dir)?;
+        index.set_tokenizers(tokenizers());
+        let words = index.schema().get_field("words")?;
+        Ok(WordIndex { index, words })
+    }
+
+    /// Calls `hit` for every row whose document has the term (`prefix`: a term that begins so).
+    pub fn rows(&self, term: &str, prefix: bool, mut hit: impl FnMut(u32)) -> tantivy::Result<()> {
+        use tantivy::{DocSet, TERMINATED};
+        for segment in self.index.searchable_segments()? {
+            let reader = tantivy::SegmentReader::open(&segment)?;
+            let rows = reader.fast_fields().u64("row")?.first_or_default_col(0);
+            let inverted = reader.inverted_index(self.words)?;
+            let mut read = |info: &tantivy::postings::TermInfo| -> tantivy::Result<()> {
+                let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+                let mut doc = postings.doc();
+                while doc != TERMINATED {
+                    hit(rows.get_val(doc) as u32);
+                    doc = postings.advance();
+                }
+                Ok(())
+            };
+            if !prefix {
+                if let Some(info) = inverted.terms().get(term.as_bytes())? {
+                    read(&info)?;
+                }
+                continue;
+            }
+            let mut stream = inverted.terms().range().ge(term.as_bytes()).into_stream()?;
+            while let Some((key, info)) = stream.next() {
+                if !key.starts_with(term.as_bytes()) {
+                    break;
+                }
+                read(info)?;
+            }
+        }
+        Ok(())
+    }
+}
