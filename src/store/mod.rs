@@ -3,6 +3,9 @@
 pub mod columns;
 pub mod ids;
 pub mod manifest;
+pub mod place;
 pub mod rows;
 pub mod segment;
+pub mod text;
+pub mod update;
 pub mod word_index;
