@@ -61,6 +61,7 @@ pub struct TurnFinder {
     downs: u64,
     /// Steps back of civil time: the offset behind the step, its stamp's civil time, and whether it has no year.
     steps: Vec<(u64, i64, bool)>,
+    first: Option<RawStamp>,
     last: Option<RawStamp>,
 }
 
@@ -73,7 +74,7 @@ impl Default for TurnFinder {
 impl TurnFinder {
     /// Has seen nothing.
     pub fn new() -> TurnFinder {
-        TurnFinder { forward: Vec::new(), reverse: Vec::new(), ups: 0, downs: 0, steps: Vec::new(), last: None }
+        TurnFinder { forward: Vec::new(), reverse: Vec::new(), ups: 0, downs: 0, steps: Vec::new(), first: None, last: None }
     }
 
     /// The stamp of the entry at `offset`. Stamps that name their zone are of no interest and may be left out.
@@ -102,6 +103,7 @@ impl TurnFinder {
             self.forward.push((offset, 0));
             self.reverse.push((offset, 0));
         }
+        self.first = self.first.or(Some(*raw));
         self.last = Some(*raw);
     }
 
@@ -136,12 +138,11 @@ impl TurnFinder {
     /// latest that is not more than a day after it.
     pub fn finish_before(self, clock: &Clock, written: i64) -> Turns {
         let mut year = super::year(written) + 1;
-        // Only the last stamp is known here; in a source printed newest first it is at most some years older, which is why the
-        // year of such a source should be declared.
-        if let Some(last) = self.last.filter(|raw| raw.zone == Zone::Yearless) {
+        let newest = if self.reversed() { self.first } else { self.last };
+        if let Some(newest) = newest.filter(|raw| raw.zone == Zone::Yearless) {
             let limit = written.saturating_add(DAY);
             let fits = |year: i32| {
-                let utc = dated(last.ns, year).and_then(|ns| clock.rule.readings(ns)).map(|(utc, _)| utc);
+                let utc = dated(newest.ns, year).and_then(|ns| clock.rule.readings(ns)).map(|(utc, _)| utc);
                 utc.is_some_and(|utc| utc <= limit)
             };
             // 29 February needs up to eight years.
