@@ -87,6 +87,13 @@ fn a_fold_is_seen_at_the_step_back_and_from_any_offset() {
 }
 
 #[test]
+fn a_long_gap_before_a_fold_is_no_step_back() {
+    let stamps = ["03-08 10:00:00", "11-01 01:29:50", "11-01 01:30:00"].map(yearless);
+    let want = ["2026-03-08 17:00:00", "2026-11-01 08:29:50", "2026-11-01 08:30:00"].map(utc);
+    assert_eq!(all(&clock("America/Los_Angeles"), &stamps, 2026), want);
+}
+
+#[test]
 fn small_inversions_do_not_turn_a_fold() {
     let stamps = ["2026-11-01 01:30:06", "2026-11-01 01:30:05"].map(|t| read_iso(t.as_bytes()).unwrap());
     let zone = clock("America/Los_Angeles");

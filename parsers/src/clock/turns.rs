@@ -88,15 +88,16 @@ impl TurnFinder {
             && last.zone == raw.zone
         {
             let step = raw.ns.saturating_sub(last.ns);
-            // Without a year, December to January is a small step up and not a large one down.
-            let step = if yearless { (step % YEAR + YEAR + YEAR / 2) % YEAR - YEAR / 2 } else { step };
-            self.ups += u64::from(step > 0);
-            self.downs += u64::from(step < 0);
-            if step < -JITTER {
+            let years = if yearless { forward_turn(last.ns, raw.ns) } else { 0 };
+            // Without a year, December to January is a small step up and not a large one down; large steps say nothing of the order.
+            let short = if yearless { (step % YEAR + YEAR + YEAR / 2) % YEAR - YEAR / 2 } else { step };
+            self.ups += u64::from(short > 0 && short < 45 * DAY);
+            self.downs += u64::from(short < 0 && short > -45 * DAY);
+            if years < 0 || (years == 0 && step < -JITTER) {
                 self.steps.push((offset, raw.ns, yearless));
             }
             if yearless {
-                turn(&mut self.forward, offset, forward_turn(last.ns, raw.ns));
+                turn(&mut self.forward, offset, years);
                 turn(&mut self.reverse, offset, -forward_turn(raw.ns, last.ns));
             }
         } else if yearless && self.forward.is_empty() {
