@@ -28,7 +28,7 @@ pub const PARSER_VERSION: u32 = 1;
 pub static ENVELOPES: &[&Envelope] = &[];
 
 /// Every payload format, in the order in which their heads are tried.
-pub static FORMATS: &[&Format] = &[];
+pub static FORMATS: &[&Format] = &[&sglang::SGLANG, &sglang::SGLANG_JSON, &sglang::SGLANG_REQUEST_METRICS];
 
 /// Every kind of every format.
 pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
