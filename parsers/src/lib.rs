@@ -36,7 +36,7 @@ pub static ENVELOPES: &[&Envelope] = &[
 ];
 
 /// Every payload format, in the order in which their heads are tried.
-pub static FORMATS: &[&Format] = &[&systemd::SYSTEMD];
+pub static FORMATS: &[&Format] = &[&sglang::SGLANG, &sglang::SGLANG_JSON, &sglang::SGLANG_REQUEST_METRICS, &systemd::SYSTEMD];
 
 /// Every kind of every format.
 pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
