@@ -11,6 +11,7 @@ pub mod envelope;
 pub mod event;
 pub mod format;
 pub mod ids;
+pub mod json;
 pub mod keyvalue;
 pub mod record;
 pub mod sglang;
@@ -28,7 +29,14 @@ pub const PARSER_VERSION: u32 = 1;
 pub static ENVELOPES: &[&Envelope] = &[];
 
 /// Every payload format, in the order in which their heads are tried.
-pub static FORMATS: &[&Format] = &[];
+pub static FORMATS: &[&Format] = &[
+    // Dynamo: files beside the log, then the log's two forms
+    &trace::REQUEST_TRACE,
+    &trace::AGENT_TRACE,
+    &trace::AUDIT,
+    &dynamo::JSONL,
+    &dynamo::TEXT,
+];
 
 /// Every kind of every format.
 pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
