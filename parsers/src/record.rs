@@ -69,11 +69,11 @@ impl<'r> Record<'r> {
         };
         let outcome = (format.parse)(self.payload, event);
         if let Outcome::Unparsed(_) = outcome {
-            let stamp = event.stamp;
-            let level = event.level;
+            // What could be read of damage stays: above all, what is withheld stays withheld.
+            let (stamp, level) = (event.stamp, event.level);
+            let (ids, withheld) = (std::mem::take(&mut event.ids), std::mem::take(&mut event.withheld));
             text::plain(self.payload, event);
-            event.stamp = stamp;
-            event.level = level;
+            (event.stamp, event.level, event.ids, event.withheld) = (stamp, level, ids, withheld);
         }
         outcome
     }
