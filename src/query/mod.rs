@@ -6,9 +6,12 @@
 
 pub mod expr;
 pub mod grammar;
+pub mod idtest;
 pub mod literals;
 pub mod matches;
 pub mod number;
+pub mod pattern;
+pub mod subject;
 pub mod suggest;
 pub mod timespec;
 pub mod visible;
