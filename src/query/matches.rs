@@ -167,23 +167,50 @@ fn clause_node(clause: &Clause) -> Result<Node, String> {
             if name.special == Special::Message {
                 return message_node(&field.test, name, absent_ok);
             }
-            let test = match &field.test {
-                Test::Exists => FieldTest::Exists,
-                Test::Equals(text) => FieldTest::Equals(equal(text)),
-                Test::Compare { op: Op::Ne, value } => FieldTest::Differs(equal(value)),
-                Test::Prefix(text) => FieldTest::Prefix { text: text.clone(), id: IdPrefix::new(text) },
-                Test::Glob(glob) => FieldTest::Glob(glob.parts.clone()),
-                Test::Regex(text) => FieldTest::Pattern(regex(text)?),
-                Test::Compare { op, value } => {
-                    let bound = Bound { value: value.clone(), inclusive: matches!(op, Op::Le | Op::Ge) };
-                    let (lo, hi) = if matches!(op, Op::Gt | Op::Ge) { (Some(bound), None) } else { (None, Some(bound)) };
-                    FieldTest::Between(between(&name, &lo, &hi)?)
-                }
-                Test::Range { lo, hi } => FieldTest::Between(between(&name, lo, hi)?),
-            };
+            let test = field_test(&field.test, &name)?;
             Node::Field { name, absent_ok, test }
         }
     })
+}
+
+fn field_test(test: &Test, name: &Name) -> Result<FieldTest, String> {
+    Ok(match test {
+        Test::Exists => FieldTest::Exists,
+        Test::Equals(text) => FieldTest::Equals(equal(text)),
+        Test::Compare { op: Op::Ne, value } => FieldTest::Differs(equal(value)),
+        Test::Prefix(text) => FieldTest::Prefix { text: text.clone(), id: IdPrefix::new(text) },
+        Test::Glob(glob) => FieldTest::Glob(glob.parts.clone()),
+        Test::Regex(text) => FieldTest::Pattern(regex(text)?),
+        Test::Compare { op, value } => {
+            let bound = Bound { value: value.clone(), inclusive: matches!(op, Op::Le | Op::Ge) };
+            let (lo, hi) = if matches!(op, Op::Gt | Op::Ge) { (Some(bound), None) } else { (None, Some(bound)) };
+            FieldTest::Between(between(name, &lo, &hi)?)
+        }
+        Test::Range { lo, hi } => FieldTest::Between(between(name, lo, hi)?),
+    })
+}
+
+/// The test of one field clause, to be asked of single values: what the planner asks of a column.
+#[derive(Clone, Debug)]
+pub struct ValueTest {
+    test: FieldTest,
+}
+
+impl ValueTest {
+    /// Compiles a clause's test.
+    pub fn new(field: &super::expr::Field) -> Result<ValueTest, MatchError> {
+        let name = Name::new(&field.name);
+        let wrong = |reason| MatchError { span: 0..0, clause: Term::Field(field.clone()).to_string(), reason };
+        Ok(ValueTest { test: field_test(&field.test, &name).map_err(wrong)? })
+    }
+
+    /// Does an event match whose only value of that name is this one?
+    pub fn accepts(&self, item: Item) -> bool {
+        match &self.test {
+            FieldTest::Differs(equal) => !is_equal(equal, item),
+            test => item_holds(test, item),
+        }
+    }
 }
 
 /// `message:…` looks for words, not for the whole message.

@@ -50,6 +50,15 @@ pub struct Scanned<'s> {
     pub bytes: &'s [u8],
     pub layout: &'s Layout,
     pub clock: &'s Clock,
+    /// Count lines too, which costs one more pass: the query asks for them.
+    pub lines: bool,
+}
+
+impl Scanned<'_> {
+    fn start(&self, offset: usize, order: Option<i64>) -> Start {
+        let line = if self.lines { 1 + events::count_lines(&self.bytes[..offset]) } else { 0 };
+        Start { offset, line, order }
+    }
 }
 
 /// Calls `judge` for every record that begins in `from..to` (both record starts) and can match; collects what it returns, in source order.
@@ -99,7 +108,7 @@ fn all<T>(
 ) -> Vec<T> {
     let mut found = Vec::new();
     let order = events::order_before(source.bytes, source.layout, source.clock, start);
-    events::each(source.bytes, source.layout, source.clock, Start { offset: start, line: 0, order }, end, |record, event, facts| {
+    events::each(source.bytes, source.layout, source.clock, source.start(start, order), end, |record, event, facts| {
         found.extend(judge(record, event, facts));
         ControlFlow::Continue(())
     });
@@ -128,7 +137,7 @@ fn around_hits<T>(
         };
         let mut next = offset + 1;
         let mut order_behind = order;
-        events::each(source.bytes, source.layout, source.clock, Start { offset, line: 0, order }, offset + 1, |record, event, facts| {
+        events::each(source.bytes, source.layout, source.clock, source.start(offset, order), offset + 1, |record, event, facts| {
             found.extend(judge(record, event, facts));
             next = facts.offset + facts.length;
             order_behind = facts.order;

@@ -16,7 +16,10 @@ pub struct DeclaredError {
 
 /// The contents of `corr.toml`; empty when there is none.
 #[derive(Clone, Debug, Default)]
-pub struct Declared {}
+pub struct Declared {
+    /// Hash of the file, empty when there is none: an index made under other declarations is not used.
+    pub fingerprint: String,
+}
 
 impl Declared {
     /// Reads `corr.toml` in a run's root.

@@ -153,7 +153,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     parts.par_iter().with_max_len(1).try_for_each(build)?;
     let mut built = built.into_inner().unwrap_or_default();
     built.sort_by_key(|(i, r, _)| (*i, r.from));
-    let mut new = Manifest { generation, ..Manifest::empty() };
+    let mut new = Manifest { generation, declared: run.declared.fingerprint.clone(), ..Manifest::empty() };
     for (i, (source, plan)) in plans.into_iter().enumerate() {
         match plan.what {
             What::Kept => report.kept += 1,
@@ -240,7 +240,7 @@ fn plan(source: &Source, old: &Manifest, dir: &Path, options: UpdateOptions) -> 
 }
 
 /// Would the source be read now as it was read then?
-fn reads_alike(old: &Entry, source: &Source) -> bool {
+pub fn reads_alike(old: &Entry, source: &Source) -> bool {
     let now = Entry::of(source, old.size);
     let clock = |c: &ClockEntry| (c.rule.clone(), c.last_year);
     let main = |e: &Entry| (e.envelope.clone(), e.document, e.formats.first().cloned());
