@@ -213,7 +213,9 @@ fn sha256(bytes: &[u8]) -> String {
     let mut h: Vec<u32> = primes[..8].iter().map(|n| root(*n, 0.5)).collect();
     let mut data = bytes.to_vec();
     data.push(0x80);
-    data.resize(data.len().next_multiple_of(64) + if data.len() % 64 > 56 || data.len() % 64 == 0 { 64 } else { 0 } - 8, 0);
+    while data.len() % 64 != 56 {
+        data.push(0);
+    }
     data.extend_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
     for block in data.chunks(64) {
         let mut w: Vec<u32> = block.chunks(4).map(|c| u32::from_be_bytes([c[0], c[1], c[2], c[3]])).collect();
@@ -243,5 +245,66 @@ fn sha256(bytes: &[u8]) -> String {
 #[test]
 fn the_hash_is_sha256() {
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    assert_eq!(sha256(&[b'a'; 119]).len(), 64);
+    assert_eq!(sha256(&[b'a'; 119]), "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb");
+}
+
+/// The mode of a file's name: `short-iso.reverse.txt`, `de_DE.short.txt`, `json.txt`.
+fn mode_of(name: &str) -> Option<&'static Envelope> {
+    let stem = name.strip_suffix(".txt")?;
+    MODES.iter().find(|(mode, _)| stem.split('.').any(|part| part == *mode)).map(|(_, envelope)| *envelope)
+}
+
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for name in names(folder) {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            files(&path, into);
+        } else if mode_of(&name).is_some() {
+            into.push(path);
+        }
+    }
+}
+
+/// Options, locales, catalogs, markers: nothing is broken, and detection names the mode.
+#[test]
+fn every_rendering_is_explained_and_detected() {
+    let Some(root) = cases() else {
+        println!("skipped: no journald cases");
+        return;
+    };
+    let mut found = Vec::new();
+    for folder in ["synthetic", "real", "cases", "locale"] {
+        files(&root.join(folder), &mut found);
+    }
+    let (mut all, mut skipped, mut bad) = (0, 0, 0);
+    for path in &found {
+        let envelope = mode_of(path.file_name().unwrap().to_str().unwrap()).unwrap();
+        let bytes = std::fs::read(path).unwrap();
+        let mut at = 0;
+        while at < bytes.len() {
+            let mut entry = Entry::default();
+            let len = (envelope.read)(&bytes, at, &mut entry);
+            all += 1;
+            match entry.content {
+                Content::Payload => {}
+                Content::Skip(_) => skipped += 1,
+                Content::Broken(reason) => {
+                    bad += 1;
+                    println!("{}: byte {at}: {reason}", path.strip_prefix(&root).unwrap().display());
+                }
+            }
+            at += len;
+        }
+        let head = &bytes[..bytes.len().min(crate::detect::SAMPLE)];
+        let detection = crate::detect::detect(head, head.len() == bytes.len());
+        let got = detection.layout.envelope.map(|e| e.name);
+        // A file that holds only `-- No entries --` says nothing of its mode.
+        if got != Some(envelope.name) && bytes != b"-- No entries --\n" {
+            bad += 1;
+            println!("{}: detected {got:?}: {:?}", path.strip_prefix(&root).unwrap().display(), detection.envelopes);
+        }
+    }
+    println!("journald renderings: {} files, {all} entries, {skipped} of them skipped, {bad} not explained or not detected", found.len());
+    assert!(found.len() > 100, "the folders of the cases have moved");
+    assert_eq!(bad, 0);
 }
