@@ -226,6 +226,9 @@ fn both_stamps_and_who_wrote() {
         &JSON,
     );
     assert_eq!((entry.meta.unit.as_str(), entry.meta.unit_source, entry.meta.invocation.as_str()), ("b.service", "_SYSTEMD_UNIT", "22"));
+    // The child that failed to exec: journald came too late to find its unit.
+    let entry = one(br#"{"__REALTIME_TIMESTAMP":"1","_PID":"77","UNIT":"c.service","SYSLOG_IDENTIFIER":"(python)","MESSAGE":"x"}"#, &JSON);
+    assert_eq!((entry.meta.unit.as_str(), entry.meta.unit_source), ("c.service", "UNIT"));
 }
 
 #[test]
