@@ -242,7 +242,7 @@ fn ask_segment(
             let mut found = Vec::new();
             for (offset, order, line) in chunk {
                 let start = Start { offset: *offset as usize, line: *line, order: *order };
-                let judged = events::one(bytes, &source.layout, &source.clock, start, |record, event, facts| {
+                let judged = events::one(bytes, &source.layout, source.timing(), start, |record, event, facts| {
                     judge(question, source, record, event, facts)
                 });
                 found.extend(judged.flatten());
@@ -418,7 +418,7 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
     let bytes = source.bytes().ok()?;
     let (from, to) = (segment.reference.from as usize, segment.reference.to as usize);
     let table = segment.rows().ok()?;
-    let scanned = Scanned { bytes, layout: &source.layout, clock: &source.clock, lines: false };
+    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: false };
     let parts: Vec<(usize, usize)> =
         (from..to.min(bytes.len())).step_by(16 << 20).map(|a| (a, (a + (16 << 20)).min(to).min(bytes.len()))).collect();
     let overlap = text.len();
@@ -448,7 +448,7 @@ fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize, to
     let _ = order;
     let literals = if respelled(source) || question.bodies { None } else { required_literals(&question.expr) };
     let finder = literals.as_deref().and_then(Finder::new);
-    let scanned = Scanned { bytes, layout: &source.layout, clock: &source.clock, lines: uses_line(&question.expr) };
+    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: uses_line(&question.expr) };
     scan::each(scanned, from, to, finder.as_ref(), |record, event, facts| judge(question, source, record, event, facts))
 }
 

@@ -1,7 +1,7 @@
 //! The sources that a question goes to, each with the index that can answer for it, as far as that is still true.
 
-use std::sync::OnceLock;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use corr_parsers::clock::Clock;
 use corr_parsers::record::Layout;
@@ -9,6 +9,7 @@ use corr_parsers::record::Layout;
 use super::subject::Facts;
 use crate::run::bytes::{self, Bytes};
 use crate::run::source::{Class, NotRead, Owner, Source, Stat};
+use crate::run::timing::Timing;
 use crate::run::{self, OpenError, Options, Run, discover};
 use crate::store::manifest::{Entry, Manifest, ManifestError};
 use crate::store::open::{Segment, StoreError};
@@ -23,6 +24,7 @@ pub struct Asked {
     pub owner: Owner,
     pub layout: Layout,
     pub clock: Clock,
+    timing: OnceLock<Timing>,
     /// Segments that still say what the source says, in source order; empty if it is to be scanned.
     pub segments: Vec<Segment>,
     /// Bytes of the source that the segments answer for; what lies behind is scanned.
@@ -69,6 +71,7 @@ impl Asked {
             owner: source.owner.clone(),
             layout: source.detection.layout.clone(),
             clock: source.clock.clone(),
+            timing: OnceLock::new(),
             segments: Vec::new(),
             indexed_to: 0,
             grew: false,
@@ -89,6 +92,7 @@ impl Asked {
             owner: entry.owner.clone(),
             layout: detection.layout,
             clock: entry.clock.clock()?,
+            timing: OnceLock::new(),
             segments: entry.segments.iter().map(|s| Segment::new(store, s)).collect(),
             indexed_to: entry.size as usize,
             grew: false,
@@ -123,9 +127,24 @@ impl Asked {
         Ok(Bytes::Held(text))
     }
 
+    /// How its stamps are put on the time axis; needs the bytes only where stamps lack a year or the zone has folds.
+    pub fn timing(&self) -> &Timing {
+        self.timing.get_or_init(|| {
+            if !Timing::needs_pass(&self.layout, &self.clock) {
+                return Timing::plain(self.clock.clone());
+            }
+            match self.bytes() {
+                Ok(bytes) => Timing::of(bytes, &self.layout, &self.clock),
+                Err(_) => Timing::plain(self.clock.clone()),
+            }
+        })
+    }
+
     /// What a query can ask of the source itself.
     pub fn facts(&self) -> Facts<'_> {
-        let known = |fact: &'_ Option<String>| -> &'_ str { fact.as_deref().unwrap_or("") };
+        fn known(fact: &Option<String>) -> &str {
+            fact.as_deref().unwrap_or("")
+        }
         Facts {
             source: &self.key,
             worker: known(&self.owner.worker),

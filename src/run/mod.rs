@@ -7,6 +7,7 @@ pub mod discover;
 pub mod events;
 pub mod owners;
 pub mod source;
+pub mod timing;
 
 use std::path::{Path, PathBuf};
 

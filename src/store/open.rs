@@ -1,8 +1,8 @@
 //! A store, open for reading. Nothing is read before it is asked for: a question about an id touches two files of a segment.
 
-use std::sync::OnceLock;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
