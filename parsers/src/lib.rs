@@ -25,10 +25,18 @@ use format::{Envelope, Format};
 pub const PARSER_VERSION: u32 = 1;
 
 /// Every envelope, in the order in which they are tried.
-pub static ENVELOPES: &[&Envelope] = &[];
+pub static ENVELOPES: &[&Envelope] = &[
+    &envelope::journald::EXPORT,
+    &envelope::journald::JSON,
+    &envelope::journald::SHORT_ISO_PRECISE,
+    &envelope::journald::SHORT_ISO,
+    &envelope::journald::SHORT_FULL,
+    &envelope::journald::SHORT_PRECISE,
+    &envelope::journald::SHORT,
+];
 
 /// Every payload format, in the order in which their heads are tried.
-pub static FORMATS: &[&Format] = &[];
+pub static FORMATS: &[&Format] = &[&systemd::SYSTEMD];
 
 /// Every kind of every format.
 pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {

@@ -1,0 +1,224 @@
+//! The short modes: `STAMP HOST IDENT[PID]: message`, and indented lines that go on.
+//!
+//! Everything that looks like an entry inside a message stands behind `IDENT[PID]: ` or behind blanks, never at column 0
+//! (formats/journald.md 2.3, 2.4), so a line that begins with a stamp begins an entry.
+
+use memchr::{memchr, memrchr};
+
+use super::fields::put;
+use super::stamps::Read;
+use crate::format::{Content, Entry};
+use crate::record::{MAX_CONTINUED, line_len, trim_end};
+use crate::stamp::RawStamp;
+
+/// No identifier, with its pid, is longer than this.
+const MAX_IDENT: usize = 512;
+
+/// Lines emptied by an editor are looked through up to this many.
+const MAX_EMPTY: usize = 32;
+
+struct Header<'a> {
+    stamp: RawStamp,
+    host: &'a [u8],
+    ident: &'a [u8],
+    pid: Option<u32>,
+    /// Where the message begins in the line: the indent of the lines that go on.
+    message: usize,
+}
+
+/// Does an entry, or a line that journalctl itself adds, begin with this line?
+pub fn begins(line: &[u8], stamp: Read) -> bool {
+    header(trim_end(line), stamp).is_some() || marker(line).is_some()
+}
+
+/// Reads the entry at `bytes[at]`.
+pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, stamp: Read) -> usize {
+    let all = &bytes[at..];
+    let mut len = line_len(all);
+    let line = all[..len].strip_suffix(b"\n").unwrap_or(&all[..len]);
+    let Some(header) = header(line, stamp) else {
+        return other(all, len, entry);
+    };
+    let meta = &mut entry.meta;
+    meta.stamp = Some(header.stamp);
+    put(&mut meta.host, header.host);
+    put(&mut meta.ident, header.ident);
+    meta.pid = header.pid;
+    entry.text.extend_from_slice(line.get(header.message..).unwrap_or(&[]));
+    // journalctl does not count the word it prints for a missing identifier.
+    let uncounted = if header.ident == b"unknown" { " unknown".len() } else { 0 };
+    let indent = header.message - uncounted;
+    let least = header.stamp.len as usize;
+    while len < all.len() && entry.text.len() < MAX_CONTINUED {
+        let next = line_len(&all[len..]);
+        let line = all[len..len + next].strip_suffix(b"\n").unwrap_or(&all[len..len + next]);
+        if line.is_empty() {
+            let empty = all[len..].iter().take(MAX_EMPTY).take_while(|b| **b == b'\n').count();
+            if blanks(&all[len + empty..], indent) < least {
+                break;
+            }
+            entry.text.resize(entry.text.len() + empty, b'\n');
+            len += empty;
+            continue;
+        }
+        let lead = blanks(line, indent);
+        if lead < least {
+            break;
+        }
+        entry.text.push(b'\n');
+        entry.text.extend_from_slice(&line[lead..]);
+        len += next;
+    }
+    if is_blob(&entry.text) {
+        meta.loss = Some("journalctl printed only the size of the message");
+        meta.lossy = true;
+    }
+    if header.pid == Some(1)
+        && header.ident == b"systemd"
+        && let Some(unit) = crate::systemd::unit_of(&entry.text)
+    {
+        put(&mut meta.unit, unit);
+        meta.unit_source = "text of the PID 1 message";
+    }
+    len
+}
+
+/// How many blanks a line begins with, up to `most`.
+fn blanks(line: &[u8], most: usize) -> usize {
+    line.iter().take(most).take_while(|b| **b == b' ').count()
+}
+
+/// A line that is no entry.
+fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
+    let line = trim_end(&all[..len]);
+    if line.is_empty() {
+        entry.content = Content::Skip("blank line");
+        return len;
+    }
+    if let Some(reason) = marker(line).or_else(|| catalog(line)) {
+        entry.content = Content::Skip(reason);
+        if let Some(boot) = boot_id(line) {
+            put(&mut entry.meta.boot, boot);
+        }
+        return len;
+    }
+    entry.content = Content::Broken(if line[0] == b' ' { "an indented line without its entry" } else { "no stamp of this mode" });
+    len
+}
+
+/// Lines that journalctl prints at column 0 beside entries (formats/journald.md 2.5): the reason to skip this one.
+pub fn marker(line: &[u8]) -> Option<&'static str> {
+    let line = uncoloured(line);
+    if line.first() != Some(&b'-') {
+        return if line.starts_with(b"Hint: You are currently not seeing messages") { Some("hint of journalctl") } else { None };
+    }
+    let starts = |text: &[u8]| line.starts_with(text);
+    if starts(b"-- Logs begin at ") || starts(b"-- Journal begins at ") {
+        return Some("bounds of the journal");
+    }
+    if starts(b"-- Reboot --") || boot_id(line).is_some() {
+        return Some("boot marker");
+    }
+    if starts(b"-- No entries --") {
+        return Some("no entries");
+    }
+    if starts(b"-- cursor: s=") {
+        return Some("cursor");
+    }
+    None
+}
+
+/// `-- Boot <32 hex> --`
+fn boot_id(line: &[u8]) -> Option<&[u8]> {
+    let id = uncoloured(line).strip_prefix(b"-- Boot ")?.get(..32)?;
+    if id.iter().all(u8::is_ascii_hexdigit) { Some(id) } else { None }
+}
+
+/// Without the colour that a terminal's copy puts before a marker.
+fn uncoloured(line: &[u8]) -> &[u8] {
+    if !line.starts_with(b"\x1b[") {
+        return line;
+    }
+    memchr(b'm', &line[..line.len().min(16)]).map_or(line, |m| &line[m + 1..])
+}
+
+/// `-x` explanations (`--` up to v245, `░░` later) and what a pager leaves behind.
+fn catalog(line: &[u8]) -> Option<&'static str> {
+    if line == b"--" || line.starts_with(b"-- ") || line.starts_with("░░".as_bytes()) {
+        return Some("explanation from the catalog");
+    }
+    let pager = line == b"~" || (line.starts_with(b"lines ") && line.get(6).is_some_and(u8::is_ascii_digit));
+    if pager { Some("pager") } else { None }
+}
+
+fn header<'a>(line: &'a [u8], stamp: Read) -> Option<Header<'a>> {
+    let stamp = stamp(line)?;
+    let start = stamp.len as usize + 1;
+    let rest = line.get(start..)?;
+    let first = &rest[..memchr(b' ', rest).unwrap_or(rest.len())];
+    // With --no-hostname the identifier comes first.
+    if first.last() == Some(&b':') {
+        let (ident, pid, len) = identifier(rest)?;
+        return Some(Header { stamp, host: b"", ident, pid, message: (start + len).min(line.len()) });
+    }
+    if is_no_host(first) {
+        return None;
+    }
+    let after = start + first.len() + 1;
+    let (ident, pid, len) = identifier(line.get(after..)?)?;
+    Some(Header { stamp, host: first, ident, pid, message: (after + len).min(line.len()) })
+}
+
+/// Words that stand behind other programs' stamps.
+fn is_no_host(word: &[u8]) -> bool {
+    word.is_empty()
+        || matches!(
+            word,
+            b"INFO" | b"WARN" | b"WARNING" | b"ERROR" | b"DEBUG" | b"TRACE" | b"CRITICAL" | b"FATAL" | b"stdout" | b"stderr" | b"-"
+        )
+}
+
+/// `IDENT[PID]: ` or `IDENT: `: identifier, pid, and the length with the blank.
+///
+/// An identifier may hold blanks, brackets and colons (`sg lang[x]: y[1801]: `); then only `[digits]: ` ends it.
+fn identifier(rest: &[u8]) -> Option<(&[u8], Option<u32>, usize)> {
+    let window = &rest[..rest.len().min(MAX_IDENT)];
+    let mut fallback = None;
+    let mut from = 0;
+    while let Some(i) = memchr(b':', &window[from..]) {
+        let colon = from + i;
+        from = colon + 1;
+        if !matches!(rest.get(colon + 1), None | Some(b' ')) {
+            continue;
+        }
+        let before = &window[..colon];
+        if let Some((ident, pid)) = with_pid(before) {
+            return Some((ident, Some(pid), colon + 2));
+        }
+        if fallback.is_none() && !before.is_empty() && memchr(b' ', before).is_none() {
+            fallback = Some((before, None, colon + 2));
+            if before.last() != Some(&b']') {
+                break;
+            }
+        }
+    }
+    fallback
+}
+
+fn with_pid(before: &[u8]) -> Option<(&[u8], u32)> {
+    let inside = before.strip_suffix(b"]")?;
+    let open = memrchr(b'[', inside)?;
+    let digits = &inside[open + 1..];
+    if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let pid = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some((&inside[..open], pid))
+}
+
+/// `[28B blob data]`, `[1.2K blob data]`: the message was not printable. A service may print the same text; nothing tells them apart.
+fn is_blob(text: &[u8]) -> bool {
+    let Some(size) = text.strip_prefix(b"[").and_then(|t| t.strip_suffix(b" blob data]")) else { return false };
+    let Some((unit, number)) = size.split_last() else { return false };
+    matches!(unit, b'B' | b'K' | b'M' | b'G') && !number.is_empty() && number.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+}

@@ -1,0 +1,135 @@
+//! The stamps at the start of the short modes' lines: each function says yes or no to one shape.
+//!
+//! Shapes: formats/journald.md 2.2. A stamp is followed by one blank, which is not part of it.
+
+use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, read_iso, read_offset};
+
+/// Reads one mode's stamp at the start of a line.
+pub type Read = fn(line: &[u8]) -> Option<RawStamp>;
+
+/// `2025-12-31T15:57:42-0800`; `-08:00` from v255 on.
+pub fn iso(line: &[u8]) -> Option<RawStamp> {
+    zoned(line, SECOND)
+}
+
+/// `2025-12-31T23:57:42.011790+00:00`. Other programs write three or nine digits, or `Z`: journalctl never does.
+pub fn iso_precise(line: &[u8]) -> Option<RawStamp> {
+    zoned(line, 1_000)
+}
+
+fn zoned(line: &[u8], width: i64) -> Option<RawStamp> {
+    if line.get(10) != Some(&b'T') {
+        return None;
+    }
+    let stamp = read_iso(line)?;
+    let shaped = stamp.width == width && matches!(stamp.zone, Zone::Offset(_)) && followed(line, stamp.len);
+    if shaped { Some(stamp) } else { None }
+}
+
+/// `Wed 2025-12-31 15:57:42 PST`. Weekdays are English in every locale.
+pub fn full(line: &[u8]) -> Option<RawStamp> {
+    let weekday = line.get(..4)?;
+    if !matches!(weekday, b"Mon " | b"Tue " | b"Wed " | b"Thu " | b"Fri " | b"Sat " | b"Sun ") || line.get(14) != Some(&b' ') {
+        return None;
+    }
+    let civil = read_iso(&line[4..])?;
+    if civil.zone != Zone::Naive || civil.width != SECOND || line.get(23) != Some(&b' ') {
+        return None;
+    }
+    let rest = &line[24..];
+    let len = rest.iter().take(7).position(|b| *b == b' ')?;
+    let name = &rest[..len];
+    let (ns, zone) = zone_name(name, civil.ns)?;
+    Some(RawStamp { ns, width: SECOND, zone, at: 0, len: 24 + len as u32 })
+}
+
+/// What a zone abbreviation says by itself: `UTC` and the numeric ones (`+03`, `-0330`) are exact, names are not unique.
+fn zone_name(name: &[u8], civil: i64) -> Option<(i64, Zone)> {
+    if name == b"UTC" {
+        return Some((civil, Zone::Utc));
+    }
+    if matches!(name.first(), Some(b'+' | b'-')) {
+        let mut padded = [b'0'; 5];
+        padded.get_mut(..name.len())?.copy_from_slice(name);
+        let (Zone::Offset(east), 5) = read_offset(&padded) else { return None };
+        return if matches!(name.len(), 3 | 5) { Some((civil - i64::from(east) * SECOND, Zone::Offset(east))) } else { None };
+    }
+    if name.len() < 2 || !name.iter().all(u8::is_ascii_uppercase) {
+        return None;
+    }
+    let mut padded = [b' '; 6];
+    padded.get_mut(..name.len())?.copy_from_slice(name);
+    Some((civil, Zone::Abbreviation(padded)))
+}
+
+/// `Dec 31 23:57:42`, with the month in any of the common locales.
+pub fn yearless(line: &[u8]) -> Option<RawStamp> {
+    let (ns, len) = month_day_clock(line)?;
+    let stamp = RawStamp { ns, width: SECOND, zone: Zone::Yearless, at: 0, len: len as u32 };
+    if followed(line, stamp.len) { Some(stamp) } else { None }
+}
+
+/// `Dec 31 23:57:42.011790`.
+pub fn yearless_precise(line: &[u8]) -> Option<RawStamp> {
+    let (ns, len) = month_day_clock(line)?;
+    let fraction = line.get(len..len + 7)?;
+    if fraction[0] != b'.' {
+        return None;
+    }
+    let mut micros = 0i64;
+    for b in &fraction[1..] {
+        if !b.is_ascii_digit() {
+            return None;
+        }
+        micros = micros * 10 + i64::from(b - b'0');
+    }
+    let stamp = RawStamp { ns: ns + micros * 1_000, width: 1_000, zone: Zone::Yearless, at: 0, len: len as u32 + 7 };
+    if followed(line, stamp.len) { Some(stamp) } else { None }
+}
+
+/// Civil time in 1972, and the length of `MONTH DD HH:MM:SS`. The day has two digits (syslog's own files pad it with a blank).
+fn month_day_clock(line: &[u8]) -> Option<(i64, usize)> {
+    let blank = line.iter().take(12).position(|b| *b == b' ')?;
+    let month = month(&line[..blank])?;
+    let rest = line.get(blank + 1..blank + 12)?;
+    if !rest[0].is_ascii_digit() || !rest[1].is_ascii_digit() || rest[2] != b' ' {
+        return None;
+    }
+    let day = u32::from(rest[0] - b'0') * 10 + u32::from(rest[1] - b'0');
+    let seconds = days(1972, month, day)? * 86_400 + clock_seconds(&rest[3..])?;
+    Some((seconds * SECOND, blank + 12))
+}
+
+fn followed(line: &[u8], len: u32) -> bool {
+    line.get(len as usize) == Some(&b' ')
+}
+
+/// The month of an abbreviated name in the C locale, or as glibc's locales print `%b` (upper and lower case as printed there).
+fn month(name: &[u8]) -> Option<u32> {
+    const C: [&[u8]; 12] = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    if name.len() == 3
+        && let Some(i) = C.iter().position(|m| *m == name)
+    {
+        return Some(i as u32 + 1);
+    }
+    let text = std::str::from_utf8(name).ok()?;
+    // Chinese and Japanese count with 月, Korean with 월.
+    if let Some(number) = text.strip_suffix('月').or_else(|| text.strip_suffix('월')) {
+        return number.parse().ok().filter(|m| (1..=12).contains(m));
+    }
+    const NAMES: [&[&str]; 12] = [
+        &["janv.", "jan", "ene", "gen", "Jän", "jan.", "Januar"],
+        &["févr.", "fev", "feb", "feb.", "fév."],
+        &["Mär", "mars", "mar", "mrt", "März", "mar.", "mars."],
+        &["avril", "avr.", "abr", "apr", "apr."],
+        &["mai", "Mai", "may", "mag", "mei", "maj"],
+        &["juin", "jun", "giu", "juni", "jun."],
+        &["juil.", "jul", "lug", "juli", "jul."],
+        &["août", "ago", "aug", "aug."],
+        &["sept.", "set", "sep", "sep.", "sept"],
+        &["oct.", "out", "oct", "Okt", "okt", "ott", "okt."],
+        &["nov.", "nov"],
+        &["déc.", "dez", "dic", "Dez", "dec", "dec."],
+    ];
+    NAMES.iter().position(|names| names.contains(&text)).map(|i| i as u32 + 1)
+}
