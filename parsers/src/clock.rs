@@ -1,6 +1,13 @@
 //! What a source's stamps mean, and how that was found; raw stamps into UTC intervals.
 
+#[cfg(test)]
+mod tests;
+mod turns;
+
+pub use turns::{TurnFinder, Turns};
+
 use chrono::{LocalResult, NaiveDate, TimeZone};
+use chrono_tz::OffsetName;
 
 use crate::stamp::{RawStamp, SECOND, Stamp, Zone};
 
@@ -59,47 +66,156 @@ impl Clock {
     }
 }
 
-/// Applies a clock to a source's stamps in source order.
+/// Applies a clock to a source's stamps.
+///
+/// Without [`Turns`] it must see the stamps in source order: in a DST fold it takes the first reading that does not go back. With
+/// them ([`Aligner::with_turns`], [`Aligner::stamp_at`]) the answer depends on the entry's offset alone, so a reader that jumps into
+/// the middle of a source gets the same stamps as one that reads it from the start.
 #[derive(Clone, Debug)]
 pub struct Aligner {
     rule: Rule,
+    /// Nothing says that the rule is true: it is not used against a zone name in the text.
+    assumed: bool,
+    turns: Option<Turns>,
     /// Start of the stamp before, to choose a reading in a DST fold.
     last: Option<i64>,
 }
 
+/// A stamp that goes back by less than this is no sign of a DST fold. journald prints the source's own stamps in the order of receipt,
+/// so they go back by up to 16 ms (formats/journald.md 0.4); a fold is seen as a step of up to an hour.
+const JITTER: i64 = 10 * SECOND;
+
 impl Aligner {
-    /// For stamps of one source, read in source order.
+    /// For stamps of one source, read in source order. Stamps without a year have no answer: see [`Aligner::with_turns`].
     pub fn new(clock: &Clock) -> Aligner {
-        Aligner { rule: clock.rule, last: None }
+        Aligner { rule: clock.rule, assumed: clock.how == How::Assumed, turns: None, last: None }
     }
 
-    /// The UTC interval of a raw stamp; `None` where the text cannot give one (monotonic, year unknown).
+    /// For stamps at any offset of a source that a [`TurnFinder`] has been through.
+    pub fn with_turns(clock: &Clock, turns: Turns) -> Aligner {
+        Aligner { turns: Some(turns), ..Aligner::new(clock) }
+    }
+
+    /// The UTC interval of a raw stamp; `None` where the text cannot give one (monotonic, year unknown, a zone name that is not
+    /// unique, a time that the zone skips).
     pub fn stamp(&mut self, raw: &RawStamp) -> Option<Stamp> {
-        let stamp = match raw.zone {
-            Zone::Utc | Zone::Offset(_) => Stamp::new(raw.ns, raw.width),
-            Zone::Naive => self.civil(raw.ns, raw.width)?,
-            Zone::Abbreviation(_) | Zone::Yearless | Zone::Monotonic => return None,
+        let ns = match raw.zone {
+            Zone::Yearless => dated(raw.ns, self.turns.as_ref().and_then(Turns::only_year)?)?,
+            _ => raw.ns,
+        };
+        let last = self.last;
+        let stamp = match self.readings(raw, ns)? {
+            (first, None) => first,
+            (first, Some(second)) => {
+                let back = last.is_some_and(|last| first.start + JITTER < last);
+                if back { second } else { first }
+            }
         };
         self.last = Some(stamp.start);
         Some(stamp)
     }
 
-    fn civil(&self, ns: i64, width: i64) -> Option<Stamp> {
-        let zone = match self.rule {
-            Rule::Fixed(east) => return Some(Stamp::new(ns - i64::from(east) * SECOND, width)),
+    /// The UTC interval of the stamp of the entry at `offset`, the same whatever was read before.
+    pub fn stamp_at(&self, offset: u64, raw: &RawStamp) -> Option<Stamp> {
+        self.stamp_and_other(offset, raw).map(|(stamp, _)| stamp)
+    }
+
+    /// As [`Aligner::stamp_at`], and the other reading where the local time occurs twice (DST fold).
+    pub fn stamp_and_other(&self, offset: u64, raw: &RawStamp) -> Option<(Stamp, Option<Stamp>)> {
+        let ns = match raw.zone {
+            Zone::Yearless => dated(raw.ns, self.turns.as_ref()?.year(offset)?)?,
+            _ => raw.ns,
+        };
+        match self.readings(raw, ns)? {
+            (only, None) => Some((only, None)),
+            (first, Some(second)) => {
+                let turned = self.turns.as_ref().is_some_and(|turns| turns.folded(offset, ns));
+                Some(if turned { (second, Some(first)) } else { (first, Some(second)) })
+            }
+        }
+    }
+
+    /// The stamp, and a second one where the civil time `ns` occurs twice.
+    fn readings(&self, raw: &RawStamp, ns: i64) -> Option<(Stamp, Option<Stamp>)> {
+        let (first, second) = match raw.zone {
+            Zone::Utc | Zone::Offset(_) => (ns, None),
+            Zone::Naive | Zone::Yearless => self.rule.readings(ns)?,
+            Zone::Abbreviation(name) => (self.abbreviation(ns, &name)?, None),
+            Zone::Monotonic => return None,
+        };
+        Some((Stamp::new(first, raw.width), second.map(|second| Stamp::new(second, raw.width))))
+    }
+
+    /// `PST` in the clock's zone; where the zone does not know the name, or is only assumed, the few names that mean one thing.
+    fn abbreviation(&self, ns: i64, name: &[u8; 6]) -> Option<i64> {
+        let name = std::str::from_utf8(name).ok()?.trim_end();
+        match self.rule {
+            Rule::Named(zone) => {
+                let (first, second) = self.rule.readings(ns).unwrap_or((ns, None));
+                for utc in [Some(first), second].into_iter().flatten() {
+                    let offset = zone.offset_from_utc_datetime(&civil(utc));
+                    if offset.abbreviation() == Some(name) {
+                        return Some(utc);
+                    }
+                }
+            }
+            Rule::Fixed(east) if !self.assumed => return ns.checked_sub(i64::from(east) * SECOND),
+            Rule::Fixed(_) => {}
+        }
+        ns.checked_sub(i64::from(unique_abbreviation(name)?) * SECOND)
+    }
+}
+
+impl Rule {
+    /// The UTC nanoseconds of a civil time, the earlier first; two where the local time occurs twice, none where it is skipped.
+    fn readings(self, ns: i64) -> Option<(i64, Option<i64>)> {
+        let zone = match self {
+            Rule::Fixed(east) => return Some((ns.checked_sub(i64::from(east) * SECOND)?, None)),
             Rule::Named(zone) => zone,
         };
-        let civil = chrono::DateTime::from_timestamp_nanos(ns).naive_utc();
-        match zone.from_local_datetime(&civil) {
-            LocalResult::Single(t) => Some(Stamp::new(t.timestamp_nanos_opt()?, width)),
-            LocalResult::Ambiguous(a, b) => {
-                let (a, b) = (a.timestamp_nanos_opt()?, b.timestamp_nanos_opt()?);
-                let first = self.last.is_none_or(|last| a + width > last);
-                Some(Stamp::new(if first { a } else { b }, width))
-            }
+        match zone.from_local_datetime(&civil(ns)) {
+            LocalResult::Single(t) => Some((t.timestamp_nanos_opt()?, None)),
+            LocalResult::Ambiguous(a, b) => Some((a.timestamp_nanos_opt()?, Some(b.timestamp_nanos_opt()?))),
             LocalResult::None => None,
         }
     }
+}
+
+fn civil(ns: i64) -> chrono::NaiveDateTime {
+    chrono::DateTime::from_timestamp_nanos(ns).naive_utc()
+}
+
+/// A civil time of 1972 in another year. `None` for 29 February of a year without one.
+fn dated(ns: i64, year: i32) -> Option<i64> {
+    use chrono::{Datelike, Timelike};
+    let time = civil(ns);
+    let days = crate::stamp::days(year, time.month(), time.day())?;
+    let of_day = i64::from(time.num_seconds_from_midnight()) * SECOND + i64::from(time.nanosecond());
+    days.checked_mul(86_400 * SECOND)?.checked_add(of_day)
+}
+
+/// Seconds east of UTC of the zone names that are used for one offset only. Not here because they are not: `IST`, `CST`, `BST`, `AST`.
+fn unique_abbreviation(name: &str) -> Option<i32> {
+    let hours = match name {
+        "GMT" | "WET" => 0,
+        "CET" | "WEST" => 1,
+        "CEST" | "EET" => 2,
+        "EEST" | "MSK" => 3,
+        "JST" | "KST" => 9,
+        "AEST" => 10,
+        "AEDT" => 11,
+        "NZST" => 12,
+        "NZDT" => 13,
+        "EDT" => -4,
+        "EST" | "CDT" => -5,
+        "MDT" => -6,
+        "MST" | "PDT" => -7,
+        "PST" | "AKDT" => -8,
+        "AKST" => -9,
+        "HST" => -10,
+        _ => return None,
+    };
+    Some(hours * 3600)
 }
 
 /// Reads a zone as users write it: `UTC`, `+08:00`, `-0500`, `America/Los_Angeles`.

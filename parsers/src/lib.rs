@@ -11,6 +11,7 @@ pub mod envelope;
 pub mod event;
 pub mod format;
 pub mod ids;
+pub mod json;
 pub mod keyvalue;
 pub mod record;
 pub mod sglang;
@@ -36,7 +37,17 @@ pub static ENVELOPES: &[&Envelope] = &[
 ];
 
 /// Every payload format, in the order in which their heads are tried.
-pub static FORMATS: &[&Format] = &[&systemd::SYSTEMD];
+pub static FORMATS: &[&Format] = &[
+    &sglang::SGLANG,
+    &sglang::SGLANG_JSON,
+    &sglang::SGLANG_REQUEST_METRICS,
+    &dynamo::JSONL,
+    &dynamo::TEXT,
+    &trace::REQUEST_TRACE,
+    &trace::AGENT_TRACE,
+    &trace::AUDIT,
+    &systemd::SYSTEMD,
+];
 
 /// Every kind of every format.
 pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {

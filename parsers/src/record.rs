@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use crate::event::{Event, Outcome};
 use crate::format::{Content, Entry, Envelope, Format, Meta};
-use crate::text;
+use crate::{systemd, text};
 
 /// A record is cut when its continuation lines reach this size; the rest is a record of its own.
 pub const MAX_CONTINUED: usize = 1 << 20;
@@ -57,6 +57,10 @@ impl<'r> Record<'r> {
             }
         }
         if self.payload.iter().all(u8::is_ascii_whitespace) {
+            if let Some(loss) = self.meta.and_then(|meta| meta.loss) {
+                text::plain(self.payload, event);
+                return Outcome::Unparsed(loss);
+            }
             event.kind = &text::kinds::BLANK;
             return Outcome::Skipped("blank line");
         }
@@ -65,11 +69,11 @@ impl<'r> Record<'r> {
         };
         let outcome = (format.parse)(self.payload, event);
         if let Outcome::Unparsed(_) = outcome {
-            let stamp = event.stamp;
-            let level = event.level;
+            // What could be read of damage stays: above all, what is withheld stays withheld.
+            let (stamp, level) = (event.stamp, event.level);
+            let (ids, withheld) = (std::mem::take(&mut event.ids), std::mem::take(&mut event.withheld));
             text::plain(self.payload, event);
-            event.stamp = stamp;
-            event.level = level;
+            (event.stamp, event.level, event.ids, event.withheld) = (stamp, level, ids, withheld);
         }
         outcome
     }
@@ -150,7 +154,10 @@ impl<'s> Reader<'s> {
         let lead = payload.iter().take_while(|b| **b == b'\r').count();
         let payload = &payload[lead..];
         let content = self.entry.content;
-        let format = if content == Content::Payload { head_format(payload, &self.layout.formats) } else { None };
+        let format = match content {
+            Content::Payload => written_format(payload, &self.entry.meta, &self.layout.formats),
+            Content::Skip(_) | Content::Broken(_) => None,
+        };
         Record { offset, len, payload, payload_at: None, meta: Some(&self.entry.meta), content, format }
     }
 }
@@ -158,6 +165,16 @@ impl<'s> Reader<'s> {
 /// The first format of `formats` that has `line` as its head.
 pub fn head_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static Format> {
     formats.iter().find(|f| (f.head)(line)).copied()
+}
+
+/// The format of an enveloped payload: systemd's own messages go by the writer that the envelope names, all others by their head.
+fn written_format(payload: &[u8], meta: &Meta, formats: &[&'static Format]) -> Option<&'static Format> {
+    let is_systemd = |format: &Format| format.name == systemd::SYSTEMD.name;
+    match systemd::writes(meta) {
+        Some(true) => formats.iter().find(|f| is_systemd(f)).copied().or_else(|| head_format(payload, formats)),
+        Some(false) => formats.iter().find(|f| !is_systemd(f) && (f.head)(payload)).copied(),
+        None => head_format(payload, formats),
+    }
 }
 
 /// Length of the bare record that begins at `bytes[0]`, and its format.

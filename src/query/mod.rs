@@ -1,4 +1,18 @@
-//! Questions: their language, their plan, their answers.
+//! Which events does the user mean?
+//!
+//! The way of a query: its text is parsed by [`grammar`] into an [`expr::Expr`]; [`matches::Matcher`] says of one event whether the
+//! expression holds, and is the single truth for that, whether events come from a scan or from the store. [`literals`] tells a scan which
+//! bytes a match must contain; [`timespec`] reads `--since` and `--until`; [`suggest`] finds what a misspelled name was meant to be.
 
+pub mod expr;
+pub mod grammar;
+pub mod idtest;
+pub mod literals;
+pub mod matches;
+pub mod number;
+pub mod pattern;
+pub mod subject;
+pub mod suggest;
+pub mod timespec;
 pub mod visible;
 pub mod words;

@@ -55,13 +55,12 @@ fn uuid<'p>(payload: &'p [u8], recent: &[(usize, usize); 5]) -> Option<&'p str> 
     corr_parsers::ids::is_uuid(text).then_some(text)
 }
 
-/// Lower-cases a word into `out` (cleared first). Bytes that are no UTF-8 become U+FFFD.
+/// Lower-cases a word into `out` (cleared first).
 pub fn lower(word: &[u8], out: &mut String) {
     out.clear();
     if word.is_ascii() {
         out.extend(word.iter().map(|b| b.to_ascii_lowercase() as char));
         return;
     }
-    let text = String::from_utf8_lossy(word);
-    out.extend(text.chars().flat_map(char::to_lowercase));
+    words::push_lower(word, out);
 }

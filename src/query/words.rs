@@ -1,18 +1,265 @@
-//! stub
+//! What is a word? The one tokenizer of the index, the scan and the matcher.
+//!
+//! A word is a maximal run of letters and digits (Unicode alphanumerics), compared in lower case. Everything else separates, `_` too:
+//! `cached_tokens` is two words, so `cached`, `tokens`, `cached_tokens`, `cached-tokens` and `"cached tokens"` all find it (`cachedTokens` is
+//! one word and does not). A search for a part of a log line is expected to do that, and it is the rule by which the parsers promise that
+//! a columnar record holds no other words.
+//!
+//! Further rules:
+//! * after a backslash the letters `n`, `r` and `t` separate: payloads hold JSON and Python strings, where `done\nnext` is two words;
+//! * Han, Hiragana and Katakana have no blanks between words, so each such character is a word, and a query of several is a phrase;
+//! * bytes that are not UTF-8 separate;
+//! * lower-casing is by character and never changes whether a character is ASCII (the Kelvin sign stays what it is), so an ASCII word's
+//!   bytes stand in the record as they are, but for case.
+
+use std::borrow::Cow;
 use std::ops::Range;
-pub fn words(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < bytes.len() && !(bytes[at].is_ascii_alphanumeric() || bytes[at] >= 0x80) {
-            at += 1;
+
+use corr_parsers::event::Withheld;
+
+const SEPARATOR: u8 = 0;
+const WORD: u8 = 1;
+const HIGH: u8 = 2;
+const BACKSLASH: u8 = 3;
+
+const CLASS: [u8; 256] = {
+    let mut class = [SEPARATOR; 256];
+    let mut b = 0;
+    while b < 256 {
+        let byte = b as u8;
+        if byte.is_ascii_alphanumeric() {
+            class[b] = WORD;
+        } else if byte >= 0x80 {
+            class[b] = HIGH;
+        } else if byte == b'\\' {
+            class[b] = BACKSLASH;
         }
-        if at >= bytes.len() {
-            return None;
+        b += 1;
+    }
+    class
+};
+
+/// The words of some bytes, as ranges of them, in order. Never allocates.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// The words of some bytes.
+pub fn words(bytes: &[u8]) -> Words<'_> {
+    Words { bytes, at: 0 }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let bytes = self.bytes;
+        let mut at = self.at;
+        while at < bytes.len() {
+            match CLASS[usize::from(bytes[at])] {
+                WORD => return Some(self.run(at, at + 1)),
+                BACKSLASH => at += if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'\\')) { 2 } else { 1 },
+                HIGH => match decode(bytes, at) {
+                    Some((c, len)) if is_ideograph(c) => {
+                        self.at = at + len;
+                        return Some(at..at + len);
+                    }
+                    Some((c, len)) if c.is_alphanumeric() => return Some(self.run(at, at + len)),
+                    Some((_, len)) => at += len,
+                    None => at += 1,
+                },
+                _ => at += 1,
+            }
         }
-        let from = at;
-        while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] >= 0x80) {
-            at += 1;
+        self.at = at;
+        None
+    }
+}
+
+impl Words<'_> {
+    /// The word that began at `start` and holds at least the bytes before `at`.
+    fn run(&mut self, start: usize, mut at: usize) -> Range<usize> {
+        let bytes = self.bytes;
+        while at < bytes.len() {
+            match CLASS[usize::from(bytes[at])] {
+                WORD => at += 1,
+                HIGH => match decode(bytes, at) {
+                    Some((c, len)) if c.is_alphanumeric() && !is_ideograph(c) => at += len,
+                    _ => break,
+                },
+                _ => break,
+            }
         }
-        Some(from..at)
-    })
+        self.at = at;
+        start..at
+    }
+}
+
+/// The character at `at` and its length, if the bytes there are UTF-8.
+fn decode(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let len = match bytes[at] {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => return None,
+    };
+    let c = std::str::from_utf8(bytes.get(at..at + len)?).ok()?.chars().next()?;
+    Some((c, len))
+}
+
+/// Han, Hiragana, Katakana.
+fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF) && c.is_alphanumeric()
+}
+
+/// One character in lower case; as it is where that would be several characters, or would turn a character beyond ASCII into ASCII.
+pub fn lower_char(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) if !one.is_ascii() => one,
+        _ => c,
+    }
+}
+
+/// Appends a word in lower case. Bytes that are not UTF-8 (never inside a word) become U+FFFD.
+pub fn push_lower(word: &[u8], out: &mut String) {
+    for chunk in word.utf8_chunks() {
+        if chunk.valid().is_ascii() {
+            out.extend(chunk.valid().bytes().map(|b| b.to_ascii_lowercase() as char));
+        } else {
+            out.extend(chunk.valid().chars().map(lower_char));
+        }
+        if !chunk.invalid().is_empty() {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+/// Is this word of a record the same as a lower-case word?
+pub fn same(word: &[u8], lower: &str) -> bool {
+    if word.is_ascii() {
+        return word.eq_ignore_ascii_case(lower.as_bytes());
+    }
+    match std::str::from_utf8(word) {
+        Ok(word) => word.chars().map(lower_char).eq(lower.chars()),
+        Err(_) => false,
+    }
+}
+
+/// The words of a text in lower case: what a query's free word or phrase looks for.
+pub fn split(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for range in words(text.as_bytes()) {
+        let mut word = String::new();
+        push_lower(&text.as_bytes()[range], &mut word);
+        found.push(word);
+    }
+    found
+}
+
+/// The ranges of a payload outside its withheld spans, in order; empty ones are left out.
+///
+/// Spans may overlap, lie in any order or beyond the payload. The words of a payload are the words of each of these ranges by itself: no
+/// word, phrase or pattern runs across a withheld span.
+#[derive(Debug)]
+pub struct Visible<'a> {
+    spans: Cow<'a, [Withheld]>,
+    next: usize,
+    at: usize,
+    len: usize,
+}
+
+/// The ranges of a payload of `len` bytes that are not withheld.
+pub fn visible(len: usize, withheld: &[Withheld]) -> Visible<'_> {
+    let mut spans = Cow::Borrowed(withheld);
+    if !withheld.is_sorted_by_key(|w| w.span.start) {
+        spans.to_mut().sort_by_key(|w| w.span.start);
+    }
+    Visible { spans, next: 0, at: 0, len }
+}
+
+impl Iterator for Visible<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        while self.at < self.len {
+            let Some(hidden) = self.spans.get(self.next) else {
+                let rest = self.at..self.len;
+                self.at = self.len;
+                return Some(rest);
+            };
+            self.next += 1;
+            if hidden.span.is_empty() {
+                continue;
+            }
+            let seen = self.at..hidden.span.start.min(self.len);
+            self.at = self.at.max(hidden.span.end);
+            if !seen.is_empty() {
+                return Some(seen);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corr_parsers::event::Secret;
+    use proptest::prelude::*;
+
+    #[test]
+    fn punctuation_and_underscore_separate() {
+        assert_eq!(split("Prefill batch, #cached_tokens: 12.5"), ["prefill", "batch", "cached", "tokens", "12", "5"]);
+        assert_eq!(split("10.0.0.1:30000"), ["10", "0", "0", "1", "30000"]);
+        assert_eq!(split("--- … ║"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_escaped_line_end_separates() {
+        assert_eq!(split(r#""done\nnext\tcell" C:\\name"#), ["done", "next", "cell", "c", "name"]);
+        assert_eq!(split(r"\x41"), ["x41"]);
+    }
+
+    #[test]
+    fn letters_beyond_ascii() {
+        assert_eq!(split("Größe NAÏVE x²"), ["größe", "naïve", "x²"]);
+        assert_eq!(split("缓存命中 ok"), ["缓", "存", "命", "中", "ok"]);
+        assert_eq!(split("\u{212A}elvin"), ["\u{212A}elvin"]);
+        assert!(same("GRÖSSE".as_bytes(), "grösse"));
+    }
+
+    #[test]
+    fn withheld_spans_in_any_order() {
+        let hide = |span| Withheld { span, why: Secret::Body, name: "text" };
+        let spans = [hide(8..10), hide(2..4), hide(3..5), hide(20..30)];
+        let seen: Vec<_> = visible(12, &spans).collect();
+        assert_eq!(seen, [0..2, 5..8, 10..12]);
+        assert_eq!(visible(4, &[hide(0..9)]).count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_the_runs_between_separators(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut last = 0;
+            for range in words(&bytes) {
+                prop_assert!(range.start >= last && range.start < range.end && range.end <= bytes.len());
+                let word = std::str::from_utf8(&bytes[range.clone()]).unwrap();
+                prop_assert!(word.chars().all(char::is_alphanumeric));
+                last = range.end;
+            }
+        }
+
+        #[test]
+        fn ascii_words_agree_with_a_plain_split(text in "[a-zA-Z0-9_ ,.:#/-]{0,80}") {
+            let plain: Vec<String> =
+                text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_ascii_lowercase).collect();
+            prop_assert_eq!(split(&text), plain);
+        }
+    }
 }

@@ -104,8 +104,13 @@ pub fn one<T>(
 
 /// The sort key that holds just before a record: the stamp of the nearest stamped record above it.
 pub fn order_before(bytes: &[u8], layout: &Layout, clock: &Clock, offset: usize) -> Option<i64> {
+    order_between(bytes, layout, clock, 0, offset)
+}
+
+/// The same, but no record above byte `floor` is looked at.
+pub fn order_between(bytes: &[u8], layout: &Layout, clock: &Clock, floor: usize, offset: usize) -> Option<i64> {
     let mut before = offset;
-    while before > 0 {
+    while before > floor {
         let start = record::record_start(bytes, before - 1, layout);
         let stamp = one(bytes, layout, clock, Start { offset: start, line: 0, order: None }, |_, _, facts| facts.stamp);
         if let Some(stamp) = stamp.flatten() {

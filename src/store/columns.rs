@@ -139,7 +139,7 @@ impl ColumnsBuilder {
     }
 
     /// Adds a value that is no field of the event: what the envelope says.
-    pub fn push_extra(&mut self, row: u32, name: &'static str, value: Value) {
+    pub fn push_extra(&mut self, row: u32, name: &str, value: Value) {
         match self.column(name, &value) {
             Some(i) => self.columns[i].push(row, name, &value),
             None => self.overflow = true,

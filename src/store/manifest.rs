@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use corr_parsers::clock::{Clock, How, read_rule};
 use corr_parsers::detect::{Detection, Score};
@@ -242,30 +242,4 @@ impl Manifest {
         std::fs::rename(&aside, store.join(FILE))?;
         File::open(store)?.sync_all()
     }
-}
-
-/// Where the store of a run is: below the run if that can be written, else in the user's cache.
-pub fn default_dir(root: &Path, is_directory: bool) -> PathBuf {
-    let below = root.join(".corr");
-    if is_directory && (below.join(FILE).is_file() || writable(root)) {
-        return below;
-    }
-    let absolute = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
-    let name = blake3::hash(absolute.as_os_str().as_encoded_bytes()).to_hex();
-    cache_root().join("corr").join(&name.as_str()[..32])
-}
-
-fn cache_root() -> PathBuf {
-    if let Some(dir) = std::env::var_os("XDG_CACHE_HOME").filter(|d| !d.is_empty()) {
-        return dir.into();
-    }
-    match std::env::var_os("HOME").filter(|h| !h.is_empty()) {
-        Some(home) => PathBuf::from(home).join(".cache"),
-        None => std::env::temp_dir(),
-    }
-}
-
-/// Can this user create files in a directory? Asked by creating one.
-fn writable(dir: &Path) -> bool {
-    tempfile::Builder::new().prefix(".corr-probe").tempfile_in(dir).is_ok()
 }

@@ -3,6 +3,11 @@
 pub mod columns;
 pub mod ids;
 pub mod manifest;
+pub mod open;
+pub mod place;
 pub mod rows;
+pub mod rowset;
 pub mod segment;
+pub mod text;
+pub mod update;
 pub mod word_index;

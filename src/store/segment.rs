@@ -250,6 +250,9 @@ impl Builder {
                 self.columns.push_extra(row, name, Value::Str(value.as_str().into()));
             }
         }
+        for (name, value) in &meta.more {
+            self.columns.push_extra(row, name, Value::Str(value.as_str().into()));
+        }
         if let Some(pid) = meta.pid {
             self.columns.push_extra(row, "pid", Value::Int(i64::from(pid)));
         }

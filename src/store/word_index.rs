@@ -12,7 +12,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
-use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 use tantivy::{Index, SingleSegmentIndexWriter};
@@ -23,6 +22,9 @@ const HEAP: usize = 64 << 20;
 const LEARN: usize = 64;
 /// Hex words from this length on are ids, not numbers.
 pub const ID_WORD: usize = 12;
+
+/// Longer words are no terms.
+const LONGEST: usize = 1_000;
 
 /// The constant words of a kind in one segment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,6 +48,9 @@ pub enum WordClass {
 
 /// The class of a lower-cased word.
 pub fn class(word: &[u8]) -> WordClass {
+    if word.len() > LONGEST {
+        return WordClass::Number;
+    }
     let mut decimal = false;
     for b in word {
         match b {
@@ -130,7 +135,6 @@ impl WordIndexBuilder {
         let (schema, words, row) = schema();
         let directory = MmapDirectory::open(dir)?;
         let writer = Index::builder().schema(schema).tokenizers(tokenizers()).single_segment_index_writer(directory, HEAP)?;
-        let _ = NoMergePolicy; // one segment, nothing to merge
         Ok(WordIndexBuilder { writer, words, row, kinds: Vec::new(), set: WordSet::default(), line: String::new() })
     }
 

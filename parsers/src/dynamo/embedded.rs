@@ -1,0 +1,296 @@
+//! Values that stand inside a message's text, as versions up to 1.2 print routing decisions and as Debug output has them.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::fields::{self, Reading};
+use super::kinds;
+use super::rows::{Row, Take};
+use crate::event::{Event, Secret, Value};
+use crate::ids::IdKind;
+use crate::keyvalue;
+
+/// What was read of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Bytes of the message (and what follows it) that were read; fields begin no earlier.
+    pub len: usize,
+    /// Every variable part of what was read is a field or an id.
+    pub whole: bool,
+}
+
+/// Reads the values that `row` says the message has. `base` is where `message` stands in the payload.
+pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>, reading: &mut Reading) -> Taken {
+    let prefix = row.prefix.len();
+    let rest = &message[prefix..];
+    match row.take {
+        Take::Nothing => Taken { len: prefix, whole: false },
+        Take::Exact => Taken { len: prefix, whole: true },
+        Take::Worker => {
+            let end = worker(rest, event);
+            Taken { len: prefix + end, whole: false }
+        }
+        Take::Request => {
+            let word = word(rest);
+            fields::id(event, IdKind::RequestId, Cow::Borrowed(word));
+            Taken { len: prefix + word.len(), whole: true }
+        }
+        Take::WorkerStruct => {
+            let len = worker_struct(rest, event);
+            Taken { len: prefix + len, whole: true }
+        }
+        Take::Selection => {
+            let len = selection(rest, event);
+            Taken { len: prefix + len, whole: true }
+        }
+        Take::Formula => {
+            let len = formula(rest, event);
+            Taken { len: prefix + len, whole: false }
+        }
+        Take::Best => {
+            let len = best(rest, event);
+            Taken { len: prefix + len, whole: len > 0 }
+        }
+        Take::RouterEvent => {
+            router_event(rest, event, reading);
+            Taken { len: message.len(), whole: false }
+        }
+        Take::Counts(names) => {
+            let len = counts(rest, names, event);
+            if names.len() == 1 || row.kind.name == kinds::KVBM_OFFLOAD.name {
+                tier(message, event);
+            }
+            Taken { len: prefix + len, whole: false }
+        }
+        Take::Body => {
+            let Some(at) = memmem::find(rest, b"request: ") else { return Taken { len: prefix, whole: false } };
+            let from = prefix + at + b"request: ".len();
+            event.withhold(base + from..base + message.len(), Secret::Body, "request");
+            Taken { len: message.len(), whole: false }
+        }
+    }
+}
+
+/// The ASCII text of bytes; empty if they are something else.
+fn ascii(bytes: &[u8]) -> &str {
+    if bytes.is_ascii() { std::str::from_utf8(bytes).unwrap_or("") } else { "" }
+}
+
+/// The word at the start: letters, digits, `-` and `_`.
+fn word(bytes: &[u8]) -> &str {
+    let end = bytes.iter().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))).unwrap_or(bytes.len());
+    ascii(&bytes[..end])
+}
+
+fn digits(bytes: &[u8]) -> &str {
+    let end = bytes.iter().position(|b| !b.is_ascii_digit()).unwrap_or(bytes.len());
+    ascii(&bytes[..end])
+}
+
+/// The number at the start, `Some(…)` around it taken off, and the bytes it takes.
+fn value(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
+    let end = bytes.iter().position(|b| matches!(b, b',' | b' ' | b'\n' | b'}')).unwrap_or(bytes.len());
+    let text = ascii(&bytes[..end]);
+    if text.is_empty() {
+        return None;
+    }
+    Some((fields::typed(Cow::Borrowed(text)), end))
+}
+
+fn number<'a>(event: &mut Event<'a>, name: &'static str, text: &'a str) {
+    if let Some(value) = keyvalue::number(text) {
+        event.field(name, name, value);
+    }
+}
+
+/// `N` and perhaps ` dp_rank N` behind it.
+fn worker<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let id = digits(rest);
+    fields::id(event, IdKind::WorkerId, Cow::Borrowed(id));
+    let Some(tail) = rest[id.len()..].strip_prefix(b" dp_rank ") else { return id.len() };
+    let rank = digits(tail);
+    number(event, "dp_rank", rank);
+    id.len() + b" dp_rank ".len() + rank.len()
+}
+
+/// ` { worker_id: N, dp_rank: N }`.
+fn worker_struct<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let Some(tail) = rest.strip_prefix(b" { worker_id: ") else { return 0 };
+    let id = digits(tail);
+    fields::id(event, IdKind::WorkerId, Cow::Borrowed(id));
+    let mut len = b" { worker_id: ".len() + id.len();
+    if let Some(tail) = rest[len..].strip_prefix(b", dp_rank: ") {
+        let rank = digits(tail);
+        number(event, "dp_rank", rank);
+        len += b", dp_rank: ".len() + rank.len();
+    }
+    if rest[len..].starts_with(b" }") { len + 2 } else { len }
+}
+
+/// (as printed, canonical name); an empty name is the worker's id.
+static SELECTION: &[(&str, &str)] = &[
+    ("worker_type=", "worker_type"),
+    ("worker_id=", ""),
+    ("dp_rank=", "dp_rank"),
+    ("logit: ", "logit"),
+    ("effective cached blocks: ", "effective_cached_blocks"),
+    ("cached blocks: ", "cached_blocks"),
+    ("host_pinned blocks: ", "host_pinned_blocks"),
+    ("disk blocks: ", "disk_blocks"),
+    ("total blocks: ", "total_blocks"),
+    ("tree size: ", "tree_size"),
+];
+
+/// `worker_type=decode, worker_id=W dp_rank=D, logit: X, cached blocks: N, …`, as far as the pairs are known.
+fn selection<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let mut len = 0;
+    loop {
+        let mut at = len;
+        while matches!(rest.get(at), Some(b',' | b' ')) {
+            at += 1;
+        }
+        if let Some(tail) = rest[at..].strip_prefix(b"WorkerWithDpRank") {
+            let taken = worker_struct(tail, event);
+            len = at + b"WorkerWithDpRank".len() + taken;
+            continue;
+        }
+        let found = SELECTION.iter().find(|(key, _)| rest[at..].starts_with(key.as_bytes()));
+        let Some((key, name)) = found else { return len };
+        let from = at + key.len();
+        let Some((value, end)) = value(&rest[from..]) else { return len };
+        if name.is_empty() {
+            fields::id(event, IdKind::WorkerId, Cow::Borrowed(ascii(&rest[from..from + end])));
+        } else {
+            event.field(name, key.trim_end_matches([' ', ':', '=']), value);
+        }
+        len = from + end;
+    }
+}
+
+/// `worker_id=W dp_rank=D with N [effective] cached blocks: X = …`; the terms after the cost stay text.
+fn formula<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let mut len = selection(rest, event);
+    let Some(tail) = rest[len..].strip_prefix(b" with ") else { return len };
+    let Some((blocks, end)) = value(tail) else { return len };
+    let after = &tail[end..];
+    let (name, label): (&'static str, &[u8]) = if after.starts_with(b" effective cached blocks: ") {
+        ("effective_cached_blocks", b" effective cached blocks: ")
+    } else if after.starts_with(b" cached blocks: ") {
+        ("cached_blocks", b" cached blocks: ")
+    } else {
+        return len;
+    };
+    event.field(name, name, blocks);
+    len += b" with ".len() + end + label.len();
+    if let Some((cost, end)) = value(&rest[len..]) {
+        event.field("logit", "logit", cost);
+        len += end;
+    }
+    len
+}
+
+/// `worker_{W} dp_rank={D} with {o}/{t} blocks overlap`; 0 when it is not that.
+fn best<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let Some(tail) = rest.strip_prefix(b"worker_") else { return 0 };
+    let worker = digits(tail);
+    let mut at = b"worker_".len() + worker.len();
+    let Some(tail) = rest[at..].strip_prefix(b" dp_rank=") else { return 0 };
+    let Some((rank, end)) = value(tail) else { return 0 };
+    at += b" dp_rank=".len() + end;
+    let Some(tail) = rest[at..].strip_prefix(b" with ") else { return 0 };
+    let overlap = digits(tail);
+    at += b" with ".len() + overlap.len();
+    let Some(tail) = rest[at..].strip_prefix(b"/") else { return 0 };
+    let total = digits(tail);
+    at += 1 + total.len();
+    if !rest[at..].starts_with(b" blocks overlap") {
+        return 0;
+    }
+    fields::id(event, IdKind::WorkerId, Cow::Borrowed(worker));
+    if event.get("dp_rank").is_none() {
+        event.field("dp_rank", "dp_rank", rank);
+    }
+    if event.get("overlap_blocks").is_none() {
+        number(event, "overlap_blocks", overlap);
+    }
+    if event.get("total_blocks").is_none() {
+        number(event, "total_blocks", total);
+    }
+    at + b" blocks overlap".len()
+}
+
+/// The next numbers of the text, in order; returns the bytes up to the last one's end.
+fn counts<'a>(rest: &'a [u8], names: &[&'static str], event: &mut Event<'a>) -> usize {
+    let mut at = 0;
+    let mut end = 0;
+    for name in names {
+        loop {
+            let Some(b) = rest.get(at) else { return end };
+            // A digit that follows a letter belongs to a name (`G2`), not to a count.
+            if b.is_ascii_digit() && !(at > 0 && rest[at - 1].is_ascii_alphanumeric()) {
+                break;
+            }
+            at += 1;
+        }
+        let text = digits(&rest[at..]);
+        if event.get(name).is_none() {
+            number(event, name, text);
+        }
+        at += text.len();
+        end = at;
+    }
+    end
+}
+
+/// The tier that a message names first.
+fn tier(message: &[u8], event: &mut Event<'_>) {
+    let mut best: Option<(usize, &'static str)> = None;
+    for (text, name) in [("device tokens", "device"), ("host", "host"), ("Host", "host"), ("disk", "disk"), ("Disk", "disk")] {
+        if let Some(at) = memmem::find(message, text.as_bytes())
+            && best.is_none_or(|(b, _)| at < b)
+        {
+            best = Some((at, name));
+        }
+    }
+    if let Some((_, name)) = best {
+        event.field("tier", name, Value::Str(Cow::Borrowed(name)));
+    }
+}
+
+/// `worker_id: N, storage_tier: Device, …, event: KvCacheEvent { event_id: 1, data: Stored(…), dp_rank: 0 } … size is 0`.
+fn router_event<'a>(rest: &'a [u8], event: &mut Event<'a>, _reading: &mut Reading) {
+    let after = |label: &str| memmem::find(rest, label.as_bytes()).map(|at| &rest[at + label.len()..]);
+    if let Some(tail) = after("worker_id: ") {
+        fields::id(event, IdKind::WorkerId, Cow::Borrowed(digits(tail)));
+    }
+    if let Some(tail) = after("event_id: ") {
+        number(event, "event_id", digits(tail));
+    }
+    if let Some(tail) = after("storage_tier: ") {
+        event.field("storage_tier", "storage_tier", Value::Str(Cow::Borrowed(word(tail))));
+    }
+    if let Some(tail) = after("residency_domain: ") {
+        let known = tail.strip_prefix(b"Known(").unwrap_or(tail);
+        event.field("residency_domain", "residency_domain", Value::Str(Cow::Borrowed(word(known))));
+    }
+    if let Some(tail) = after("data: ") {
+        let name = match word(tail) {
+            "Stored" => "stored",
+            "Removed" => "removed",
+            "Cleared" => "cleared",
+            other => other,
+        };
+        event.field("kv_event", "data", Value::Str(Cow::Borrowed(name)));
+        let (label, name): (&[u8], _) =
+            if name == "stored" { (b"{ block_hash: ", "blocks") } else { (b"ExternalSequenceBlockHash(", "blocks") };
+        let blocks = memmem::find_iter(tail, label).count();
+        event.field(name, "blocks", Value::Int(blocks as i64));
+        if let Some(at) = memmem::rfind(tail, b"dp_rank: ") {
+            number(event, "dp_rank", digits(&tail[at + b"dp_rank: ".len()..]));
+        }
+        if let Some(at) = memmem::rfind(tail, b"now size is ") {
+            number(event, "buffer_events", digits(&tail[at + b"now size is ".len()..]));
+        }
+    }
+}

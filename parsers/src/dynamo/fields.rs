@@ -1,0 +1,141 @@
+//! Puts one `name=value` of a line into an event: as a field, or as an id where the name is one's.
+
+use std::borrow::Cow;
+
+use super::names::{self, Role};
+use crate::event::{Event, Field, Value};
+use crate::ids::{Id, IdKind};
+use crate::keyvalue;
+
+/// A line keeps this many fields; what follows stays text. The longest line seen has 30.
+pub const MAX_FIELDS: usize = 256;
+
+/// What is known while the fields of one line are read.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The line is readable text and stands under an `http-request` span, whose `request_id` may be a decoy.
+    pub http_span: bool,
+    /// The fields now read are those of the `http-request` span (they begin with method, uri, version).
+    pub inside_http: bool,
+    /// A name that is not in the table was seen: the line's words are not all known.
+    pub unknown: bool,
+    /// There were more fields than are kept.
+    pub full: bool,
+    /// `session_id` names a session of the KV block manager, not of a client.
+    pub kvbm: bool,
+}
+
+/// Adds one field. `text` is the value without quotes.
+pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text: Cow<'a, str>) {
+    if event.fields.len() + event.ids.len() >= MAX_FIELDS {
+        reading.full = true;
+        return;
+    }
+    let Some((name, role)) = names::known(raw) else {
+        reading.unknown = true;
+        return field(event, mechanical(raw), raw, typed(text));
+    };
+    match role {
+        Role::Plain => field(event, Cow::Borrowed(name), raw, typed(text)),
+        Role::Text => {
+            if reading.http_span {
+                reading.inside_http = (reading.inside_http && raw != "otel.kind") || raw == "version";
+            }
+            field(event, Cow::Borrowed(name), raw, Value::Str(some(text)));
+        }
+        Role::RequestId => {
+            // The span has one request_id; a further one belongs to a span inside it.
+            let decoy = std::mem::take(&mut reading.inside_http) && raw == "request_id";
+            id(event, if decoy { IdKind::Decoy } else { IdKind::RequestId }, text);
+        }
+        Role::XRequestId => id(event, IdKind::XRequestId, text),
+        Role::TraceId => id(event, IdKind::TraceId, text),
+        Role::SpanId if is_span_id(&text) => id(event, IdKind::SpanId, text),
+        Role::SpanId => field(event, Cow::Borrowed(name), raw, typed(text)),
+        Role::Session if reading.kvbm => field(event, Cow::Borrowed("kvbm_session_id"), raw, Value::Str(text)),
+        Role::Session => id(event, IdKind::Session, some(text)),
+        Role::ParentSession => id(event, IdKind::ParentSession, some(text)),
+        Role::Worker => id(event, IdKind::WorkerId, some(text)),
+        Role::WorkerRole => {
+            let text = some(text);
+            id(event, IdKind::WorkerId, text.clone());
+            field(event, Cow::Borrowed(name), raw, Value::Str(text));
+        }
+    }
+}
+
+/// Ends the line: a decoy that turned out to be the request's own id (with OTLP there is one id everywhere) is none.
+pub fn finish(event: &mut Event<'_>, reading: &Reading) {
+    if reading.http_span && event.ids.iter().any(|i| i.kind == IdKind::RequestId) {
+        let real: Vec<String> = event.ids.iter().filter(|i| i.kind == IdKind::RequestId).map(|i| i.text.to_string()).collect();
+        event.ids.retain(|i| i.kind != IdKind::Decoy || !real.iter().any(|r| *r == i.text));
+    }
+    if reading.full {
+        event.note = Some("more fields than are kept");
+    }
+}
+
+/// Adds a field. The first of a name wins; the same once more is left out, another value keeps the name as it is printed.
+fn field<'a>(event: &mut Event<'a>, name: Cow<'a, str>, raw: &'a str, value: Value<'a>) {
+    for before in &event.fields {
+        if before.raw == raw || before.name == name {
+            if before.value != value {
+                event.fields.push(Field { name: Cow::Borrowed(raw), raw: Cow::Borrowed(raw), value });
+            }
+            return;
+        }
+    }
+    event.fields.push(Field { name, raw: Cow::Borrowed(raw), value });
+}
+
+/// Adds an id that the event does not have yet; `None` and the empty text are none.
+pub fn id<'a>(event: &mut Event<'a>, kind: IdKind, text: Cow<'a, str>) {
+    if text.is_empty() || text == "None" || event.ids.iter().any(|i| i.kind == kind && i.text == text) {
+        return;
+    }
+    event.ids.push(Id { kind, text });
+}
+
+fn is_span_id(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// `Some(256)` is 256: an `Option` printed by Debug.
+fn some(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(t) => Cow::Borrowed(inside_some(t)),
+        Cow::Owned(t) => Cow::Owned(inside_some(&t).to_owned()),
+    }
+}
+
+fn inside_some(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix("Some(").and_then(|t| t.strip_suffix(')')) else { return text };
+    inner.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(inner)
+}
+
+/// A number or bool if the text is one as it would be printed; `01` stays text (trace flags).
+pub fn typed(text: Cow<'_, str>) -> Value<'_> {
+    let text = some(text);
+    let digits = text.as_bytes();
+    if digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit() {
+        return Value::Str(text);
+    }
+    match text {
+        Cow::Borrowed(t) => keyvalue::typed(t),
+        Cow::Owned(t) => match keyvalue::typed(&t) {
+            Value::Int(v) => Value::Int(v),
+            Value::UInt(v) => Value::UInt(v),
+            Value::Float(v) => Value::Float(v),
+            Value::Bool(v) => Value::Bool(v),
+            Value::Str(_) => Value::Str(Cow::Owned(t)),
+        },
+    }
+}
+
+/// Snake case of a name that is in no table.
+fn mechanical(raw: &str) -> Cow<'_, str> {
+    if raw.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(raw.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect())
+}

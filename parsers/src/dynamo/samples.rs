@@ -1,0 +1,3 @@
+//! x
+pub static TEXT: &[(&str, &str)] = &[];
+pub static JSONL: &[(&str, &str)] = &[];

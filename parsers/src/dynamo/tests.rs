@@ -1,0 +1,3 @@
+//! Tests of Dynamo's log lines: grammar, ids, kinds, and the captures where they are present.
+
+mod captures;

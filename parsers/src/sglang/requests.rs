@@ -1,0 +1,450 @@
+//! The request log (`--log-requests`), as text (`Receive: obj=GenerateReqInput(…)`) and as JSON: both give the same names.
+//!
+//! Prompts, responses and token ids are withheld as exact spans; so are header values, but for the ids among them.
+
+use memchr::memmem;
+
+use super::kinds;
+use super::rules;
+use super::values::{self, Item, Items};
+use crate::event::{Event, Kind, Secret, Value};
+use crate::ids::IdKind;
+use crate::stamp;
+
+/// Keys whose value is prompt, response or token ids, wherever they stand in a record.
+const BODIES: &[&str] = &[
+    "text",
+    "input_ids",
+    "input_embeds",
+    "image_data",
+    "video_data",
+    "audio_data",
+    "prompt",
+    "messages",
+    "input",
+    "suffix",
+    "tools",
+    "functions",
+    "instructions",
+    "output_ids",
+    "embedding",
+    "token_ids_logprob",
+    "positional_embed_overrides",
+    "embed_overrides",
+    "input_token_logprobs",
+    "output_token_logprobs",
+    "input_top_logprobs",
+    "output_top_logprobs",
+    "input_token_ids_logprobs",
+    "output_token_ids_logprobs",
+    "hidden_states",
+    "routed_experts",
+    "indexer_topk",
+    "output_token_sampling_mask",
+    "output_token_sampling_logprobs",
+    "mm_content_hashes",
+    "multi_item_delimiter_indices",
+    "token_indices_to_pool",
+    "prompt_token_ids",
+    "content",
+    "tool_calls",
+    "reasoning_content",
+];
+
+/// Small structures that are settings or statistics, and stay visible.
+const VISIBLE: &[&str] = &[
+    "sampling_params",
+    "finish_reason",
+    "cached_tokens_details",
+    "meta_info",
+    "modalities",
+    "session_params",
+    "custom_labels",
+    "spec_accept_histogram",
+    "spec_correct_drafts_histogram",
+    "spec_cap_lens_histogram",
+    "rid",
+    "stream_options",
+    "response_format",
+    "bootstrap_host",
+    "bootstrap_port",
+    "bootstrap_room",
+];
+
+/// Scalars of the request object and of an OpenAI body that become fields.
+const OBJ_FIELDS: &[&str] = &[
+    "stream",
+    "model",
+    "priority",
+    "lora_path",
+    "bootstrap_host",
+    "bootstrap_port",
+    "decode_tp_size",
+    "routed_dp_rank",
+    "data_parallel_rank",
+    "disagg_prefill_dp_rank",
+    "received_time",
+    "background",
+    "require_reasoning",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_new_tokens",
+    "temperature",
+    "ignore_eos",
+];
+
+/// What a text record is, and where `obj=` stands in it.
+pub fn head(message: &[u8]) -> Option<(&'static Kind, usize)> {
+    let (kind, len) = match message.first()? {
+        b'R' if message.starts_with(b"Receive: obj=") => (&kinds::REQUEST_RECEIVED, 13),
+        b'R' if message.starts_with(b"Receive OpenAI: obj=") => (&kinds::REQUEST_RECEIVED_OPENAI, 20),
+        b'F' if message.starts_with(b"Finish: obj=") => (&kinds::REQUEST_FINISHED, 12),
+        _ => return None,
+    };
+    Some((kind, len))
+}
+
+/// Reads a text record; `at` is what [`head`] gave.
+pub fn parse_text<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
+    // `obj=X(…), headers={…}, out={…}` reads as the arguments of a call.
+    let mut at = at;
+    let mut name: &[u8] = b"obj";
+    loop {
+        let end = values::value_end(message, at);
+        part(name, message, &Item { key: 0..0, value: at..end, open: end >= message.len() && !closed(&message[at..end]) }, event);
+        // A top-level bracket that nothing opened: damaged text. What follows is not understood, so it is not shown either.
+        if end < message.len() && message[end] != b',' {
+            withhold(&(end..message.len()), Secret::Body, "rest", event);
+            event.note = Some("damaged");
+            return;
+        }
+        let rest = message.get(end + 1..).unwrap_or(b"");
+        let blank = rest.iter().take_while(|b| **b == b' ').count();
+        let next = [&b"headers="[..], b"out=", b"obj="].into_iter().find(|key| rest[blank..].starts_with(key));
+        let Some(next) = next else {
+            if !rest.is_empty() {
+                withhold(&(end + 1..message.len()), Secret::Body, "rest", event);
+            }
+            return;
+        };
+        name = &next[..next.len() - 1];
+        at = end + 1 + blank + next.len();
+    }
+}
+
+/// Does a structure end with the bracket that closes it?
+fn closed(text: &[u8]) -> bool {
+    matches!(text.last(), Some(b')' | b'}' | b']'))
+}
+
+/// Is this the JSON of a request log or of scheduler.status?
+pub fn is_json(message: &[u8]) -> bool {
+    message.starts_with(b"{\"timestamp\": \"") && memmem::find(&message[..message.len().min(96)], b"\"event\": \"").is_some()
+}
+
+/// Reads a JSON record. Its own `timestamp` (local, microseconds) becomes the stamp: it is sharper than a prefix.
+pub fn parse_json<'a>(message: &'a [u8], event: &mut Event<'a>) {
+    event.kind = &kinds::SGLANG_LOG;
+    let mut items = Items::new(message, 0);
+    while let Some(item) = items.next() {
+        let key = &message[item.key.clone()];
+        let value = &message[item.value.clone()];
+        match key {
+            b"timestamp" => json_stamp(message, &item, event),
+            b"event" => {
+                event.kind = match value {
+                    b"\"request.received\"" => &kinds::REQUEST_RECEIVED,
+                    b"\"request.finished\"" => &kinds::REQUEST_FINISHED,
+                    b"\"request.received.openai\"" => &kinds::REQUEST_RECEIVED_OPENAI,
+                    b"\"scheduler.status\"" => &kinds::SCHEDULER_STATUS,
+                    _ => event.kind,
+                };
+            }
+            b"rank" => scalar_field("rank", value, event),
+            b"running_rids" => counted_rids("running_reqs", value, event),
+            b"queued_rids" => counted_rids("queue_reqs", value, event),
+            _ => part(key, message, &item, event),
+        }
+        if item.open {
+            break;
+        }
+    }
+    if items.end.is_none() {
+        event.note = Some("truncated");
+    }
+}
+
+/// `isoformat()` leaves the fraction out when it is zero; the clock's microsecond is the resolution either way.
+fn json_stamp(message: &[u8], item: &Item, event: &mut Event<'_>) {
+    let Some(mut found) = stamp::read_iso(&message[(item.value.start + 1).min(item.value.end)..item.value.end]) else { return };
+    found.width = found.width.min(1_000);
+    found.at = u32::try_from(event.message.start + item.value.start + 1).unwrap_or(u32::MAX);
+    event.stamp = Some(found);
+}
+
+fn counted_rids<'a>(name: &'static str, value: &'a [u8], event: &mut Event<'a>) {
+    let before = event.ids.len();
+    rules::rid_list(value, event);
+    let count = event.ids.len() - before;
+    event.field(name, "", Value::Int(count as i64));
+}
+
+/// One of a record's parts: the request, its headers, its outcome.
+fn part<'a>(name: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let value = &message[item.value.clone()];
+    match name {
+        b"rid" => rid(value, event),
+        b"obj" => object(message, item, event),
+        b"headers" => headers(message, item, event),
+        b"out" => out(message, item, event),
+        _ => guard(name, message, item, event),
+    }
+    if item.open {
+        event.note = Some("truncated");
+    }
+}
+
+fn rid<'a>(value: &'a [u8], event: &mut Event<'a>) {
+    if value.first() == Some(&b'[') {
+        return rules::rid_list(value, event);
+    }
+    if let Some(text) = values::string(value) {
+        rules::rid_text(text, event);
+    }
+}
+
+/// The request: `GenerateReqInput(…)`, `{…}`, or a list of such.
+fn object<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let value = &message[item.value.clone()];
+    let brackets = value.iter().take(80).position(|b| matches!(b, b'(' | b'{'));
+    let Some(open) = brackets.map(|i| item.value.start + i) else {
+        return guard(b"obj", message, item, event);
+    };
+    each(message, open, event, obj_item);
+}
+
+fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let value = &message[item.value.clone()];
+    match key {
+        b"rid" => rid(value, event),
+        b"bootstrap_room" => rooms(value, event),
+        b"session_id" => id_string(IdKind::Session, value, event),
+        b"routing_key" => id_string(IdKind::RoutingKey, value, event),
+        b"sampling_params" => each(message, item.value.start, event, obj_item),
+        b"external_trace_header" => headers(message, item, event),
+        b"cache_salt" | b"user" => {
+            if !is_none(value) {
+                withhold_at(item, Secret::Credential, "cache_salt", event);
+            }
+        }
+        _ => {
+            if let Some(name) = OBJ_FIELDS.iter().find(|name| name.as_bytes() == key) {
+                scalar_field(name, value, event);
+            }
+            guard(key, message, item, event);
+        }
+    }
+}
+
+fn rooms<'a>(value: &'a [u8], event: &mut Event<'a>) {
+    for room in value.split(|b| matches!(b, b'[' | b']' | b',' | b' ')) {
+        rules::room(room, event);
+    }
+}
+
+fn id_string<'a>(kind: IdKind, value: &'a [u8], event: &mut Event<'a>) {
+    if let Some(text) = values::string(value)
+        && !text.is_empty()
+        && text.len() <= 512
+        && !event.ids.iter().any(|id| id.kind == kind && id.text == text)
+    {
+        event.id(kind, text);
+    }
+}
+
+/// Headers: each value withheld, unless it is an id.
+fn headers<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let mut items = Items::new(message, item.value.start);
+    while let Some(header) = items.next() {
+        let value = &message[header.value.clone()];
+        if is_none(value) {
+            continue;
+        }
+        match message[header.key.clone()].to_ascii_lowercase().as_slice() {
+            b"x-smg-routing-key" => id_string(IdKind::RoutingKey, value, event),
+            b"x-request-id" => id_string(IdKind::XRequestId, value, event),
+            b"x-session-id" | b"x-dynamo-session-id" | b"x-override-conversation-id" => id_string(IdKind::Session, value, event),
+            b"x-override-rid" => rid(value, event),
+            b"traceparent" => traceparent(value, event),
+            b"authorization" | b"x-api-key" | b"api-key" | b"cookie" | b"proxy-authorization" => {
+                withhold_at(&header, Secret::Credential, "authorization", event);
+            }
+            _ => withhold_at(&header, Secret::Header, "header", event),
+        }
+        if header.open {
+            withhold_at(&header, Secret::Header, "header", event);
+        }
+    }
+}
+
+/// W3C `00-{32 hex}-{16 hex}-01`.
+fn traceparent<'a>(value: &'a [u8], event: &mut Event<'a>) {
+    let text = rules::unquote(value);
+    let mut parts = text.split(|b| *b == b'-').skip(1);
+    for (kind, len) in [(IdKind::TraceId, 32), (IdKind::SpanId, 16)] {
+        if let Some(id) = parts.next()
+            && id.len() == len
+            && id.iter().all(u8::is_ascii_hexdigit)
+        {
+            event.id(kind, String::from_utf8_lossy(id));
+        }
+    }
+}
+
+/// The outcome: a dict, or a list of dicts for a batch.
+fn out<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let mut at = item.value.start;
+    let list = message.get(at) == Some(&b'[');
+    if list {
+        at += 1;
+    } else if message.get(at) != Some(&b'{') {
+        return guard(b"out", message, item, event);
+    }
+    while at < item.value.end {
+        let end = values::value_end(message, at).min(item.value.end);
+        let blank = message[at..end].iter().take_while(|b| **b == b' ').count();
+        if message.get(at + blank) == Some(&b'{') {
+            each(message, at + blank, event, out_item);
+        } else if at + blank < end {
+            guard(b"out", message, &Item { key: 0..0, value: at + blank..end, open: false }, event);
+        }
+        at = end + 1;
+        if !list {
+            break;
+        }
+    }
+}
+
+fn out_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    match key {
+        b"meta_info" => each(message, item.value.start, event, meta_item),
+        _ => guard(key, message, item, event),
+    }
+}
+
+/// One key of `meta_info` (also of a line of the metrics file): what SGLang measured of the request.
+pub fn meta_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let value = &message[item.value.clone()];
+    match key {
+        b"id" => rid(value, event),
+        b"finish_reason" => finish_reason(message, item, event),
+        b"cached_tokens_details" => each(message, item.value.start, event, cached_item),
+        _ => {
+            let name = std::str::from_utf8(key).ok().filter(|name| is_name(name));
+            if let Some(name) = name
+                && !BODIES.contains(&name)
+                && let Some(typed) = values::scalar(value, 128)
+            {
+                // The key is part of the message: no allocation.
+                push(message, item, typed, event);
+                return;
+            }
+            guard(key, message, item, event);
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+fn push<'a>(message: &'a [u8], item: &Item, value: Value<'a>, event: &mut Event<'a>) {
+    let key = String::from_utf8_lossy(&message[item.key.clone()]);
+    event.fields.push(crate::event::Field { name: key.clone(), raw: key, value });
+}
+
+/// `{'type': 'stop', 'matched': 151645}`: the type; for aborts the status too. `matched` is a token id or stop string.
+fn finish_reason<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let value = &message[item.value.clone()];
+    if value.first() != Some(&b'{') {
+        return scalar_field("finish_reason", value, event);
+    }
+    each(message, item.value.start, event, |key, message, item, event| {
+        let value = &message[item.value.clone()];
+        match key {
+            b"type" => scalar_field("finish_reason", value, event),
+            b"status_code" => scalar_field("finish_status_code", value, event),
+            b"err_type" => scalar_field("finish_error_type", value, event),
+            b"matched" if value.first().is_some_and(|b| matches!(b, b'\'' | b'"' | b'[')) => {
+                withhold_at(item, Secret::Body, "matched", event);
+            }
+            _ => {}
+        }
+    });
+}
+
+fn cached_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    let name = match key {
+        b"device" => "cached_device_tokens",
+        b"host" => "cached_host_tokens",
+        b"storage" => "cached_storage_tokens",
+        b"storage_backend" => "storage_backend",
+        _ => return,
+    };
+    scalar_field(name, &message[item.value.clone()], event);
+}
+
+/// Calls `with` for every item of the structure that opens at `open`; what does not end is withheld to its end.
+pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>)) {
+    let mut items = Items::new(message, open);
+    while let Some(item) = items.next() {
+        if item.open {
+            // The text ends inside this value: no key says where a body in it would end.
+            withhold_at(&item, Secret::Body, "open", event);
+            event.note = Some("truncated");
+            return;
+        }
+        with(&message[item.key.clone()], message, &item, event);
+    }
+}
+
+fn scalar_field<'a>(name: &'static str, value: &'a [u8], event: &mut Event<'a>) {
+    if let Some(typed) = values::scalar(value, 256) {
+        event.field(name, name, typed);
+    }
+}
+
+/// Withholds a value that is a body by its key, or that is long and of a key that is not known to be harmless.
+fn guard(key: &[u8], message: &[u8], item: &Item, event: &mut Event<'_>) {
+    let value = &message[item.value.clone()];
+    if is_none(value) || value == b"[]" || value == b"{}" || value == b"''" || value == b"\"\"" {
+        return;
+    }
+    let name = std::str::from_utf8(key).unwrap_or("");
+    if let Some(name) = BODIES.iter().find(|body| **body == name) {
+        return withhold_at(item, Secret::Body, name, event);
+    }
+    if value.len() > 256 && !VISIBLE.contains(&name) {
+        withhold_at(item, Secret::Body, "value", event);
+    }
+}
+
+fn is_none(value: &[u8]) -> bool {
+    matches!(value, b"None" | b"null" | b"")
+}
+
+fn withhold_at(item: &Item, why: Secret, name: &'static str, event: &mut Event<'_>) {
+    withhold(&item.value, why, name, event);
+}
+
+fn withhold(span: &std::ops::Range<usize>, why: Secret, name: &'static str, event: &mut Event<'_>) {
+    let at = event.message.start;
+    if !span.is_empty() {
+        event.withhold(at + span.start..at + span.end, why, name);
+    }
+}
+
+/// The items of a request that stands alone as a JSON object.
+pub fn parse_object<'a>(text: &'a [u8], event: &mut Event<'a>) {
+    each(text, 0, event, obj_item);
+}

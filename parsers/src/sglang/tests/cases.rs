@@ -1,0 +1,130 @@
+//! The samples and captures under `cases/`: what each line of them became.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::FORMATS;
+use crate::event::{Event, Outcome};
+use crate::format::Content;
+use crate::record::{Layout, Reader};
+use crate::text;
+
+/// Where the cases are, if they are here.
+pub fn cases() -> Option<PathBuf> {
+    let path = std::env::var_os("CORR_CASES").map_or_else(|| PathBuf::from("../../shared/cases"), PathBuf::from);
+    path.is_dir().then_some(path)
+}
+
+/// The sample files that are SGLang's own lines without an envelope, and the captures' logs.
+fn files(root: &std::path::Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let own = [
+        "unified-",
+        "pd-",
+        "hybrid-",
+        "spec-decode-",
+        "dp-attention-",
+        "log-requests-",
+        "sglang-request-metrics-",
+        "wrap-crlf",
+        "tty-script-",
+        "custom-logging-",
+        "grpc-mode-",
+        "rust-frontend-",
+    ];
+    for entry in std::fs::read_dir(root.join("sglang-samples")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if own.iter().any(|prefix| name.starts_with(prefix)) {
+            files.push(entry.path());
+        }
+    }
+    for capture in std::fs::read_dir(root.join("sglang")).into_iter().flatten().flatten() {
+        for folder in ["", "request-metrics", "request-log", "scheduler-status"] {
+            for entry in std::fs::read_dir(capture.path().join(folder)).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.ends_with(".log") && !name.starts_with("router") && name != "zygote.log" {
+                    files.push(entry.path());
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// What one source became.
+#[derive(Default)]
+struct Counts {
+    records: usize,
+    parsed: usize,
+    skipped: usize,
+    unparsed: usize,
+    general: usize,
+    bytes: usize,
+}
+
+#[test]
+fn every_known_line_has_its_kind() {
+    let Some(root) = cases() else {
+        println!("skipped: no cases (set CORR_CASES)");
+        return;
+    };
+    let layout = Layout { envelope: None, formats: FORMATS.to_vec(), document: false };
+    let mut general: BTreeMap<String, usize> = BTreeMap::new();
+    let mut unparsed: BTreeMap<String, usize> = BTreeMap::new();
+    println!("{:<64} {:>7} {:>7} {:>7} {:>8} {:>7}", "source", "records", "parsed", "skipped", "unparsed", "general");
+    let files = files(&root);
+    for path in &files {
+        let Ok(bytes) = std::fs::read(path) else { continue };
+        let mut counts = Counts::default();
+        let mut reader = Reader::new(&bytes, 0, &layout);
+        while let Some(record) = reader.next() {
+            counts.records += 1;
+            counts.bytes += record.len;
+            assert_eq!(record.content, Content::Payload);
+            let mut event = Event::new(&text::kinds::TEXT);
+            match record.parse(&mut event) {
+                Outcome::Parsed => counts.parsed += 1,
+                Outcome::Skipped(_) => counts.skipped += 1,
+                Outcome::Unparsed(_) => {
+                    counts.unparsed += 1;
+                    *unparsed.entry(shape(record.payload)).or_default() += 1;
+                }
+            }
+            if event.kind.name == "sglang_log" {
+                counts.general += 1;
+                *general.entry(shape(&record.payload[event.message.clone()])).or_default() += 1;
+            }
+        }
+        assert_eq!(counts.bytes, bytes.len(), "{}", path.display());
+        println!(
+            "{:<64} {:>7} {:>7} {:>7} {:>8} {:>7}",
+            path.strip_prefix(&root).unwrap_or(path).display(),
+            counts.records,
+            counts.parsed,
+            counts.skipped,
+            counts.unparsed,
+            counts.general
+        );
+    }
+    println!("read {} sources", files.len());
+    for (line, n) in &general {
+        println!("general  {n:>5} {line}");
+    }
+    for (line, n) in &unparsed {
+        println!("unparsed {n:>5} {line}");
+    }
+}
+
+/// The first words of a line, numbers as `0`.
+fn shape(line: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(line).chars().take(110).collect();
+    let mut out = String::new();
+    for c in text.chars() {
+        let c = if c.is_ascii_digit() { '0' } else { c };
+        if !(c == '0' && out.ends_with('0')) {
+            out.push(c);
+        }
+    }
+    out.replace('\n', "⏎")
+}

@@ -1,0 +1,173 @@
+//! Which bytes must a record contain to match? A scan skips records and whole blocks that have none of them.
+//!
+//! What is said holds for the payload's bytes, compared without ASCII case. It holds for a source's raw bytes too, unless these spell the
+//! payload otherwise: an escape sequence (ANSI) inside a word, or an envelope that writes text as numbers or `\u0061` (journald's JSON for
+//! text that is not plain). A scan of raw bytes must parse records in which such spellings occur.
+
+use corr_parsers::ids::IdKind;
+
+use super::expr::{Expr, Field, Part, Term, Test};
+use super::idtest::{IdPrefix, IdTest};
+use super::pattern::{self, WordTest};
+use super::subject::{Name, Special};
+
+/// More literals than this are no help.
+const MAX_LITERALS: usize = 64;
+
+/// Lower-case ASCII literals of at least two bytes, of which every matching record contains at least one; `None` if nothing is required.
+pub fn required_literals(expr: &Expr) -> Option<Vec<Vec<u8>>> {
+    let found = required(expr)?;
+    Some(found.into_iter().map(String::into_bytes).collect())
+}
+
+fn required(expr: &Expr) -> Option<Vec<String>> {
+    match expr {
+        Expr::All | Expr::Not(_) => None,
+        Expr::And(parts) => parts.iter().filter_map(required).max_by_key(|set| shortest(set)),
+        Expr::Or(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(required(part)?);
+            }
+            reduce(all)
+        }
+        Expr::Clause(clause) => reduce(of_term(&clause.term)?),
+    }
+}
+
+/// A set is as good as its shortest literal.
+fn shortest(set: &[String]) -> usize {
+    set.iter().map(String::len).min().unwrap_or(0)
+}
+
+/// Lower case; what contains another of the set says nothing beside it.
+fn reduce(mut set: Vec<String>) -> Option<Vec<String>> {
+    for literal in &mut set {
+        literal.make_ascii_lowercase();
+    }
+    set.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    let mut kept: Vec<String> = Vec::new();
+    for literal in set {
+        if literal.len() < 2 || !literal.is_ascii() {
+            return None;
+        }
+        if !kept.iter().any(|k| literal.contains(k.as_str())) {
+            kept.push(literal);
+        }
+    }
+    (!kept.is_empty() && kept.len() <= MAX_LITERALS).then_some(kept)
+}
+
+fn of_term(term: &Term) -> Option<Vec<String>> {
+    match term {
+        Term::Word(text) => {
+            let mut set = IdTest::free(text).literals(&[])?;
+            set.push(of_words(&pattern::phrase(text))?);
+            Some(set)
+        }
+        Term::Phrase(text) => Some(vec![of_words(&pattern::phrase(text))?]),
+        Term::Prefix(text) => {
+            let parts = [Part::Text(text.clone()), Part::Any];
+            Some(vec![of_words(&pattern::glob_phrase(&parts))?, IdPrefix::free(text).literal(&[])?])
+        }
+        Term::Glob(glob) => Some(vec![of_words(&pattern::glob_phrase(&glob.parts))?]),
+        Term::Regex(_) => None,
+        Term::Field(field) => of_field(field),
+    }
+}
+
+/// The longest ASCII piece of a word; a word beyond ASCII may be escaped where it stands.
+fn of_words(tests: &[WordTest]) -> Option<String> {
+    let mut best = "";
+    for test in tests {
+        let texts: Vec<&str> = match test {
+            WordTest::Exact(text) | WordTest::Prefix(text) => vec![text],
+            WordTest::Any => Vec::new(),
+            WordTest::Glob(parts) => {
+                parts.iter().filter_map(|p| if let Part::Text(text) = p { Some(text.as_str()) } else { None }).collect()
+            }
+        };
+        for text in texts {
+            if text.is_ascii() && text.len() > best.len() {
+                best = text;
+            }
+        }
+    }
+    (best.len() >= 2).then(|| best.to_string())
+}
+
+/// Names of ids and the message stand in the bytes. Facts and kinds do not, and a field's value may be spelled otherwise there.
+fn of_field(field: &Field) -> Option<Vec<String>> {
+    if field.absent_ok {
+        return None;
+    }
+    let kinds: &[IdKind] = match Name::new(&field.name).special {
+        Special::Ids(kinds) => kinds,
+        Special::AnyId => &[],
+        Special::Message => return of_message(&field.test),
+        _ => return None,
+    };
+    match &field.test {
+        Test::Equals(text) => IdTest::new(text).literals(kinds),
+        Test::Prefix(text) => Some(vec![IdPrefix::new(text).literal(kinds)?]),
+        _ => None,
+    }
+}
+
+fn of_message(test: &Test) -> Option<Vec<String>> {
+    let tests = match test {
+        Test::Equals(text) => pattern::phrase(text),
+        Test::Prefix(text) => pattern::glob_phrase(&[Part::Text(text.clone()), Part::Any]),
+        Test::Glob(glob) => pattern::glob_phrase(&glob.parts),
+        _ => return None,
+    };
+    Some(vec![of_words(&tests)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::grammar::parse;
+
+    fn literals(query: &str) -> Option<Vec<String>> {
+        required(&parse(query).unwrap())
+    }
+
+    #[test]
+    fn what_is_required() {
+        let some = |texts: &[&str]| Some(texts.iter().map(|t| t.to_string()).collect::<Vec<_>>());
+        assert_eq!(literals("Retract"), some(&["retract"]));
+        assert_eq!(literals("/v1/completions"), some(&["completions"]));
+        assert_eq!(literals("\"a retract of\""), some(&["retract"]));
+        assert_eq!(literals("kind:x level:warn retract OR oom"), some(&["oom", "retract"]));
+        assert_eq!(literals("ab abcd NOT abcdef"), some(&["abcd"]));
+        assert_eq!(literals("edf9ed0132194585a510233214f462c1"), some(&["233214f462c1"]));
+        assert_eq!(literals("rid:chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"), some(&["233214f462c1"]));
+        assert_eq!(literals("rid:edf9ed01-32*"), some(&["edf9ed01"]));
+        assert_eq!(literals("session:abc#1"), some(&["abc"]));
+        assert_eq!(literals("worker_id:fff415b5e1955412"), some(&["fff415b5e1955412", "18443390244906947602"]));
+        assert_eq!(literals("dec*e pre*"), some(&["dec"]).and(some(&["pre"])));
+        assert_eq!(literals("message:\"foo barbar\""), some(&["barbar"]));
+    }
+
+    #[test]
+    fn where_nothing_is_required() {
+        for query in [
+            "",
+            "NOT a1",
+            "a",
+            "größe",
+            "kind:prefill_batch",
+            "worker:x",
+            "rid:*",
+            "rid?:abc",
+            "n:[1 TO 5]",
+            "/abc/",
+            "abc OR kind:x",
+            "worker_id:12*",
+            "id:1f*",
+        ] {
+            assert_eq!(literals(query), None, "{query}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Finding events without an index: candidates by a search for bytes that every match must hold, then the records around them.
+
+use std::ops::ControlFlow;
+
+use corr_parsers::clock::Clock;
+use corr_parsers::record::{self, Layout};
+use rayon::prelude::*;
+
+use crate::run::events::{self, Start};
+
+/// Bytes of a source that one task reads.
+const CHUNK: usize = 8 << 20;
+
+/// Searches bytes for any of some literals, whatever their ASCII case.
+pub struct Finder {
+    regex: regex::bytes::Regex,
+}
+
+impl Finder {
+    /// A finder for literals, none of them empty; `None` if there is none or they are too many to be worth it.
+    pub fn new(literals: &[Vec<u8>]) -> Option<Finder> {
+        if literals.is_empty() || literals.len() > 200 || literals.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let mut pattern = String::from("(?i-u)");
+        for (i, literal) in literals.iter().enumerate() {
+            if i > 0 {
+                pattern.push('|');
+            }
+            for byte in literal {
+                if byte.is_ascii_alphanumeric() {
+                    pattern.push(*byte as char);
+                } else {
+                    pattern.push_str(&format!("\\x{byte:02x}"));
+                }
+            }
+        }
+        regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok().map(|regex| Finder { regex })
+    }
+
+    /// Offset of the first hit at or after `from`.
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        self.regex.find_at(bytes, from).map(|m| m.start())
+    }
+}
+
+/// A source as it is scanned.
+#[derive(Clone, Copy)]
+pub struct Scanned<'s> {
+    pub bytes: &'s [u8],
+    pub layout: &'s Layout,
+    pub clock: &'s Clock,
+}
+
+/// Calls `judge` for every record that begins in `from..to` (both record starts) and can match; collects what it returns, in source order.
+///
+/// `finder` limits the records that are looked at to those around a hit. Work is spread over rayon's threads.
+pub fn each<T: Send>(
+    source: Scanned<'_>,
+    from: usize,
+    to: usize,
+    finder: Option<&Finder>,
+    judge: impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync,
+) -> Vec<T> {
+    let chunks = chunks(source, from, to);
+    let found: Vec<Vec<T>> = chunks
+        .par_iter()
+        .map(|(start, end)| match finder {
+            Some(finder) => around_hits(source, *start, *end, finder, &judge),
+            None => all(source, *start, *end, &judge),
+        })
+        .collect();
+    found.into_iter().flatten().collect()
+}
+
+/// Cuts a range into chunks at record starts.
+fn chunks(source: Scanned<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
+    let mut chunks = Vec::new();
+    let mut start = from;
+    while start < to {
+        let mut end = to;
+        if !source.layout.document && to - start > CHUNK + CHUNK / 2 {
+            end = record::record_start(source.bytes, start + CHUNK, source.layout).min(to);
+            if end <= start {
+                end = to;
+            }
+        }
+        chunks.push((start, end));
+        start = end;
+    }
+    chunks
+}
+
+fn all<T>(
+    source: Scanned<'_>,
+    start: usize,
+    end: usize,
+    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    let order = events::order_before(source.bytes, source.layout, source.clock, start);
+    events::each(source.bytes, source.layout, source.clock, Start { offset: start, line: 0, order }, end, |record, event, facts| {
+        found.extend(judge(record, event, facts));
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+fn around_hits<T>(
+    source: Scanned<'_>,
+    start: usize,
+    end: usize,
+    finder: &Finder,
+    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    let mut at = start;
+    // The last record that was read, and the sort key that holds behind it, so that walking back for a stamp stays linear.
+    let mut behind: (usize, Option<i64>) = (start, None);
+    let mut behind_known = false;
+    while let Some(hit) = finder.find(&source.bytes[..end], at) {
+        let offset = record::record_start(source.bytes, hit, source.layout).max(at);
+        let order = if behind_known && behind.0 == offset {
+            behind.1
+        } else {
+            let floor = if behind_known { behind.0 } else { 0 };
+            events::order_between(source.bytes, source.layout, source.clock, floor, offset).or(if behind_known { behind.1 } else { None })
+        };
+        let mut next = offset + 1;
+        let mut order_behind = order;
+        events::each(source.bytes, source.layout, source.clock, Start { offset, line: 0, order }, offset + 1, |record, event, facts| {
+            found.extend(judge(record, event, facts));
+            next = facts.offset + facts.length;
+            order_behind = facts.order;
+            ControlFlow::Break(())
+        });
+        behind = (next, order_behind);
+        behind_known = true;
+        at = next;
+        if at >= end {
+            break;
+        }
+    }
+    found
+}
+
+/// Offsets of all records in `from..to` that hold one of the finder's literals.
+pub fn offsets(source: Scanned<'_>, from: usize, to: usize, finder: &Finder) -> Vec<u64> {
+    let mut hits: Vec<u64> = Vec::new();
+    let mut at = from;
+    while let Some(hit) = finder.find(&source.bytes[..to], at) {
+        hits.push(hit as u64);
+        at = hit + 1;
+        // One hit a line is enough.
+        at += record::line_len(&source.bytes[at.min(to)..to]);
+        if at >= to {
+            break;
+        }
+    }
+    hits
+}

@@ -1,0 +1,208 @@
+//! A store, open for reading. Nothing is read before it is asked for: a question about an id touches two files of a segment.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector};
+use parquet::file::metadata::PageIndexPolicy;
+
+use super::ids::Ids;
+use super::manifest::SegmentRef;
+use super::rows::Rows;
+use super::rowset::RowSet;
+use super::segment::SegmentMeta;
+use super::word_index::WordIndex;
+use crate::run::bytes::{self, Bytes};
+
+/// What of a store cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}; `corr index --rebuild` makes the index anew")]
+pub struct StoreError {
+    pub path: String,
+    pub error: String,
+    /// The file is gone: another writer replaced the store while it was read.
+    pub gone: bool,
+}
+
+/// One segment.
+pub struct Segment {
+    dir: PathBuf,
+    pub reference: SegmentRef,
+    rows: OnceCell<Bytes>,
+    ids: OnceCell<Bytes>,
+    meta: OnceCell<SegmentMeta>,
+    words: OnceCell<WordIndex>,
+    columns: OnceCell<(File, ArrowReaderMetadata)>,
+}
+
+/// The values of a column for some rows.
+#[derive(Debug)]
+pub enum Cell<'a> {
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    Bool(bool),
+    Text(&'a str),
+}
+
+impl Segment {
+    /// A segment of the store in `store`.
+    pub fn new(store: &Path, reference: &SegmentRef) -> Segment {
+        Segment {
+            dir: store.join(&reference.dir),
+            reference: reference.clone(),
+            rows: OnceCell::new(),
+            ids: OnceCell::new(),
+            meta: OnceCell::new(),
+            words: OnceCell::new(),
+            columns: OnceCell::new(),
+        }
+    }
+
+    /// Rows that it answers for.
+    pub fn len(&self) -> usize {
+        self.reference.rows as usize
+    }
+
+    /// It answers for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn damaged(&self, file: &str, error: impl std::fmt::Display) -> StoreError {
+        StoreError { path: self.dir.join(file).display().to_string(), error: error.to_string(), gone: !self.dir.exists() }
+    }
+
+    fn load<'a>(&self, cell: &'a OnceCell<Bytes>, file: &str) -> Result<&'a Bytes, StoreError> {
+        if let Some(bytes) = cell.get() {
+            return Ok(bytes);
+        }
+        let opened = bytes::open(&self.dir.join(file)).map_err(|e| self.damaged(file, e))?;
+        Ok(cell.get_or_init(|| opened.bytes))
+    }
+
+    /// Where each row's record stands.
+    pub fn rows(&self) -> Result<Rows<'_>, StoreError> {
+        let rows = Rows::open(self.load(&self.rows, "rows.bin")?).ok_or_else(|| self.damaged("rows.bin", "damaged"))?;
+        if rows.len() < self.len() {
+            return Err(self.damaged("rows.bin", "cut short"));
+        }
+        Ok(rows)
+    }
+
+    /// Rows by id.
+    pub fn ids(&self) -> Result<Ids<'_>, StoreError> {
+        Ids::open(self.load(&self.ids, "ids.bin")?).ok_or_else(|| self.damaged("ids.bin", "damaged"))
+    }
+
+    /// What is in it.
+    pub fn meta(&self) -> Result<&SegmentMeta, StoreError> {
+        if let Some(meta) = self.meta.get() {
+            return Ok(meta);
+        }
+        let bytes = std::fs::read(self.dir.join("segment.json")).map_err(|e| self.damaged("segment.json", e))?;
+        let meta = serde_json::from_slice(&bytes).map_err(|e| self.damaged("segment.json", e))?;
+        Ok(self.meta.get_or_init(|| meta))
+    }
+
+    /// Rows by word.
+    pub fn words(&self) -> Result<&WordIndex, StoreError> {
+        if let Some(words) = self.words.get() {
+            return Ok(words);
+        }
+        let words = WordIndex::open(&self.dir.join("words")).map_err(|e| self.damaged("words", e))?;
+        Ok(self.words.get_or_init(|| words))
+    }
+
+    /// The masked text of the segment's bytes, if it was kept.
+    pub fn text(&self) -> Result<Vec<u8>, StoreError> {
+        super::text::read(&self.dir.join(super::text::FILE)).map_err(|e| self.damaged(super::text::FILE, e))
+    }
+
+    fn parquet(&self) -> Result<&(File, ArrowReaderMetadata), StoreError> {
+        const FILE: &str = "columns.parquet";
+        if let Some(open) = self.columns.get() {
+            return Ok(open);
+        }
+        let file = File::open(self.dir.join(FILE)).map_err(|e| self.damaged(FILE, e))?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|e| self.damaged(FILE, e))?;
+        Ok(self.columns.get_or_init(|| (file, metadata)))
+    }
+
+    /// Does the Parquet file have a column of this name?
+    pub fn has_column(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.parquet()?.1.schema().column_with_name(name).is_some())
+    }
+
+    /// Calls `each` with the row and the value of one column, rows rising, values that are missing left out.
+    /// `only` reads no other rows than those.
+    pub fn column(&self, name: &str, only: Option<&RowSet>, mut each: impl FnMut(usize, Cell<'_>)) -> Result<(), StoreError> {
+        const FILE: &str = "columns.parquet";
+        let (file, metadata) = self.parquet()?;
+        let file = file.try_clone().map_err(|e| self.damaged(FILE, e))?;
+        let mask = ProjectionMask::columns(metadata.parquet_schema(), [name]);
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone()).with_projection(mask).with_batch_size(65_536);
+        let chosen: Option<Vec<usize>> = only.map(|set| set.iter().collect());
+        if let Some(rows) = &chosen {
+            // Many rows are read faster by reading all.
+            if rows.len() < self.len() / 4 {
+                builder = builder.with_row_selection(selection(rows));
+            }
+        }
+        let sparse = chosen.as_ref().is_some_and(|rows| rows.len() < self.len() / 4);
+        let reader = builder.build().map_err(|e| self.damaged(FILE, e))?;
+        let mut read = 0usize;
+        for batch in reader {
+            let batch = batch.map_err(|e| self.damaged(FILE, e))?;
+            let array = batch.column(0);
+            for i in 0..array.len() {
+                let row = match (&chosen, sparse) {
+                    (Some(rows), true) => rows[read + i],
+                    _ => read + i,
+                };
+                if row >= self.len() || array.is_null(i) || only.is_some_and(|set| !set.contains(row)) {
+                    continue;
+                }
+                let cell = match array.data_type() {
+                    DataType::Int64 => Cell::Int(array.as_primitive::<Int64Type>().value(i)),
+                    DataType::UInt64 => Cell::UInt(array.as_primitive::<UInt64Type>().value(i)),
+                    DataType::UInt32 => Cell::UInt(u64::from(array.as_primitive::<UInt32Type>().value(i))),
+                    DataType::Float64 => Cell::Float(array.as_primitive::<Float64Type>().value(i)),
+                    DataType::Boolean => Cell::Bool(array.as_boolean().value(i)),
+                    DataType::Utf8 => Cell::Text(array.as_string::<i32>().value(i)),
+                    other => return Err(self.damaged(FILE, format!("column {name} has the type {other}"))),
+                };
+                each(row, cell);
+            }
+            read += array.len();
+        }
+        Ok(())
+    }
+}
+
+fn selection(rows: &[usize]) -> RowSelection {
+    let mut selectors: Vec<RowSelector> = Vec::new();
+    let mut at = 0;
+    let mut i = 0;
+    while i < rows.len() {
+        let from = rows[i];
+        let mut to = from + 1;
+        i += 1;
+        while i < rows.len() && rows[i] == to {
+            to += 1;
+            i += 1;
+        }
+        if from > at {
+            selectors.push(RowSelector::skip(from - at));
+        }
+        selectors.push(RowSelector::select(to - from));
+        at = to;
+    }
+    RowSelection::from(selectors)
+}
