@@ -1,1 +1,3 @@
-//! render
+//! What is printed, and how: text, JSON, CSV, Markdown.
+
+pub mod safe;

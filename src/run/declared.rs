@@ -1,15 +1,28 @@
 //! `corr.toml`: what the people who made a run say of it.
+//!
+//! It stands in the run's root and is optional. What it says wins over everything that is found (docs/corr-toml.md has a template).
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
+use corr_parsers::clock::{self, Rule};
+use corr_parsers::format::{Envelope, Format};
 use corr_parsers::record::Layout;
+use corr_parsers::{ENVELOPES, FORMATS};
+use serde::Deserialize;
+use toml::Spanned;
 
 use super::Options;
+
+/// Roles that an owner may have.
+pub const ROLES: &[&str] = &["prefill", "decode", "unified", "router", "frontend", "client", "infra"];
 
 /// Why `corr.toml` cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}")]
 pub struct DeclaredError {
+    /// File, and line where one is to blame.
     pub path: String,
     pub error: String,
 }
@@ -19,18 +32,338 @@ pub struct DeclaredError {
 pub struct Declared {
     /// Hash of the file, empty when there is none: an index made under other declarations is not used.
     pub fingerprint: String,
+    /// Default zone of naive sources.
+    tz: Option<(Rule, String)>,
+    /// Exact keys and globs over keys, the most specific first: keys without wildcards, then the longer pattern.
+    sources: Vec<Pattern>,
+    windows: BTreeMap<String, Window>,
+}
+
+#[derive(Clone, Debug)]
+struct Pattern {
+    text: String,
+    matcher: Option<globset::GlobMatcher>,
+    said: Said,
+}
+
+/// What is declared of one source; every part is optional.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// Zone of its naive stamps, and the zone's name as written.
+    pub tz: Option<(Rule, String)>,
+    pub worker: Option<String>,
+    pub role: Option<String>,
+    pub host: Option<String>,
+    pub unit: Option<String>,
+    /// Year of its last entry, for stamps without one.
+    pub year: Option<i32>,
+    format: Option<String>,
+    envelope: Option<String>,
+}
+
+/// A named stretch of the run; the bounds are as written, in the forms of `--since` and `--until`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    pub since: Option<String>,
+    pub until: Option<String>,
+    /// What happened then, for people.
+    pub about: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    tz: Option<Spanned<String>>,
+    #[serde(default)]
+    source: BTreeMap<Spanned<String>, SourceTable>,
+    #[serde(default)]
+    windows: BTreeMap<String, Window>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceTable {
+    tz: Option<Spanned<String>>,
+    format: Option<Spanned<String>>,
+    envelope: Option<Spanned<String>>,
+    worker: Option<String>,
+    role: Option<Spanned<String>>,
+    host: Option<String>,
+    unit: Option<String>,
+    year: Option<Spanned<i32>>,
 }
 
 impl Declared {
-    /// Reads `corr.toml` in a run's root.
+    /// Reads `corr.toml` in a run's root. No file is no error; one that cannot be read or understood is.
     pub fn read(root: &Path) -> Result<Declared, DeclaredError> {
-        let _ = root;
-        Ok(Declared::default())
+        let path = root.join("corr.toml");
+        let name = path.display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
+                Ok(Declared { fingerprint, ..Declared::parse(&text, &name)? })
+            }
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Declared::default()),
+            Err(e) => Err(DeclaredError { path: name, error: format!("{e}; correct or remove it") }),
+        }
+    }
+
+    /// Reads the text of a `corr.toml`; `name` stands in errors.
+    pub fn parse(text: &str, name: &str) -> Result<Declared, DeclaredError> {
+        let at = |offset: usize, error: String| DeclaredError { path: format!("{name}:{}", line_of(text, offset)), error };
+        let file: File = toml::from_str(text).map_err(|e| {
+            let error = e.message().to_string();
+            match e.span() {
+                Some(span) => at(span.start, error),
+                None => DeclaredError { path: name.into(), error },
+            }
+        })?;
+        let zone = |tz: Option<Spanned<String>>| match tz {
+            None => Ok(None),
+            Some(tz) => match clock::read_rule(tz.get_ref()) {
+                Some(rule) => Ok(Some((rule, tz.get_ref().clone()))),
+                None => Err(at(tz.span().start, bad_zone(tz.get_ref()))),
+            },
+        };
+        let mut declared = Declared { tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
+        for (pattern, table) in file.source {
+            let matcher = matcher(pattern.get_ref()).map_err(|error| at(pattern.span().start, error))?;
+            if let Some(format) = &table.format {
+                find_formats(format.get_ref()).map_err(|error| at(format.span().start, error))?;
+            }
+            if let Some(envelope) = &table.envelope {
+                find_envelope(envelope.get_ref()).map_err(|error| at(envelope.span().start, error))?;
+            }
+            let role = match table.role {
+                None => None,
+                Some(role) => Some(role_named(role.get_ref()).map_err(|error| at(role.span().start, error))?),
+            };
+            let year = match table.year {
+                Some(year) if !(1970..=2261).contains(year.get_ref()) => {
+                    return Err(at(year.span().start, format!("year {} is not between 1970 and 2261", year.get_ref())));
+                }
+                year => year.map(Spanned::into_inner),
+            };
+            let said = Said {
+                tz: zone(table.tz)?,
+                worker: table.worker,
+                role,
+                host: table.host,
+                unit: table.unit,
+                year,
+                format: table.format.map(Spanned::into_inner),
+                envelope: table.envelope.map(Spanned::into_inner),
+            };
+            declared.sources.push(Pattern { text: pattern.into_inner(), matcher, said });
+        }
+        declared.sources.sort_by(|a, b| {
+            let order = a.matcher.is_some().cmp(&b.matcher.is_some());
+            order.then_with(|| b.text.len().cmp(&a.text.len())).then_with(|| a.text.cmp(&b.text))
+        });
+        Ok(declared)
+    }
+
+    /// Default zone of naive sources, with its name as written.
+    pub fn tz(&self) -> Option<&(Rule, String)> {
+        self.tz.as_ref()
+    }
+
+    /// What is declared of a source, part by part from the most specific pattern that has the part.
+    pub fn source(&self, key: &str) -> Said {
+        let mut all = Said::default();
+        for Pattern { said, .. } in self.sources.iter().filter(|p| p.is(key)) {
+            let said = said.clone();
+            all.tz = all.tz.or(said.tz);
+            all.worker = all.worker.or(said.worker);
+            all.role = all.role.or(said.role);
+            all.host = all.host.or(said.host);
+            all.unit = all.unit.or(said.unit);
+            all.year = all.year.or(said.year);
+            all.format = all.format.or(said.format);
+            all.envelope = all.envelope.or(said.envelope);
+        }
+        all
+    }
+
+    /// The patterns that no source of the run matches: probably misspelled.
+    pub fn unmatched<'a>(&'a self, keys: &[&str]) -> Vec<&'a str> {
+        let idle = |p: &&Pattern| !keys.iter().any(|key| p.is(key));
+        self.sources.iter().filter(idle).map(|p| p.text.as_str()).collect()
+    }
+
+    /// A named window.
+    pub fn window(&self, name: &str) -> Option<&Window> {
+        self.windows.get(name)
+    }
+
+    /// All windows, by name.
+    pub fn windows(&self) -> impl Iterator<Item = (&str, &Window)> {
+        self.windows.iter().map(|(name, window)| (name.as_str(), window))
     }
 
     /// The layout that `--format-of` or `corr.toml` forces on a source. An error says what is wrong with the option.
     pub fn forced_layout(&self, key: &str, options: &Options) -> Result<Option<Layout>, String> {
-        let _ = (key, options);
-        Ok(None)
+        let mut forced = None;
+        for option in &options.format_of {
+            let wrong = |error: String| format!("--format-of {option}: {error}");
+            let (pattern, names) =
+                option.rsplit_once('=').ok_or_else(|| wrong("write it as SOURCE=FORMAT or SOURCE=ENVELOPE+FORMAT".into()))?;
+            let layout = layout_named(names).map_err(wrong)?;
+            if matches_key(pattern, key).map_err(wrong)? {
+                forced = Some(layout);
+            }
+        }
+        if forced.is_some() {
+            return Ok(forced);
+        }
+        let said = self.source(key);
+        if said.format.is_none() && said.envelope.is_none() {
+            return Ok(None);
+        }
+        let envelope = said.envelope.as_deref().map(find_envelope).transpose()?;
+        let formats = said.format.as_deref().map_or_else(|| Ok(FORMATS.to_vec()), find_formats)?;
+        Ok(Some(Layout { envelope, formats, document: false }))
+    }
+}
+
+impl Pattern {
+    fn is(&self, key: &str) -> bool {
+        self.text == key || self.matcher.as_ref().is_some_and(|m| m.is_match(key))
+    }
+}
+
+/// Does a key or a glob over keys (`*` also crosses `/`) name this source?
+pub fn matches_key(pattern: &str, key: &str) -> Result<bool, String> {
+    Ok(pattern == key || matcher(pattern)?.is_some_and(|m| m.is_match(key)))
+}
+
+/// `None` for a pattern without wildcards.
+fn matcher(pattern: &str) -> Result<Option<globset::GlobMatcher>, String> {
+    if !pattern.contains(['*', '?', '[', '{']) {
+        return Ok(None);
+    }
+    let glob = globset::Glob::new(pattern).map_err(|e| format!("bad glob pattern `{pattern}`: {}", e.kind()))?;
+    Ok(Some(glob.compile_matcher()))
+}
+
+/// What to say of a zone that cannot be read.
+pub fn bad_zone(text: &str) -> String {
+    let mut error = format!("`{text}` is no time zone; write `UTC`, an offset such as `+08:00`, or a name such as `America/New_York`");
+    let names: Vec<&str> = chrono_tz::TZ_VARIANTS.iter().map(|tz| tz.name()).collect();
+    if let Some(near) = did_you_mean(text, &names) {
+        error.push_str(&format!("; did you mean `{near}`?"));
+    }
+    error
+}
+
+/// `FORMAT`, `FORMAT,FORMAT`, `ENVELOPE` or `ENVELOPE+FORMAT`. A format alone means a bare file; an envelope alone, any payload.
+fn layout_named(names: &str) -> Result<Layout, String> {
+    if let Some((envelope, formats)) = names.split_once('+') {
+        return Ok(Layout { envelope: Some(find_envelope(envelope)?), formats: find_formats(formats)?, document: false });
+    }
+    if let Some(envelope) = ENVELOPES.iter().find(|e| e.name == names) {
+        return Ok(Layout { envelope: Some(envelope), formats: FORMATS.to_vec(), document: false });
+    }
+    Ok(Layout { envelope: None, formats: find_formats(names)?, document: false })
+}
+
+fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
+    let names: Vec<&str> = ENVELOPES.iter().map(|e| e.name).collect();
+    ENVELOPES.iter().find(|e| e.name == name).copied().ok_or_else(|| unknown("envelope", name, &names))
+}
+
+fn find_formats(names: &str) -> Result<Vec<&'static Format>, String> {
+    let mut formats = Vec::new();
+    for name in names.split(',') {
+        if name == "text" {
+            continue;
+        }
+        let found = FORMATS.iter().find(|f| f.name == name);
+        formats.push(*found.ok_or_else(|| {
+            let mut known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
+            known.push("text");
+            known.extend(ENVELOPES.iter().map(|e| e.name));
+            unknown("format or envelope", name, &known)
+        })?);
+    }
+    Ok(formats)
+}
+
+/// A role by its name or by the names that others give it.
+fn role_named(name: &str) -> Result<String, String> {
+    let name = if matches!(name, "agg" | "aggregated" | "worker") { "unified" } else { name };
+    if ROLES.contains(&name) { Ok(name.into()) } else { Err(unknown("role", name, ROLES)) }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    match did_you_mean(name, known) {
+        Some(near) => format!("no {what} is called `{name}`; did you mean `{near}`?"),
+        None => format!("no {what} is called `{name}`; known are {}", known.join(", ")),
+    }
+}
+
+/// The nearest known name, if one is near.
+pub fn did_you_mean<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in known {
+        let score = strsim::jaro_winkler(&name.to_ascii_lowercase(), &candidate.to_ascii_lowercase());
+        if score > 0.8 && best.is_none_or(|(s, _)| score > s) {
+            best = Some((score, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// 1-based line of a byte offset.
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset.min(text.len())).unwrap_or_default();
+    memchr::memchr_iter(b'\n', before).count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_specific_pattern_wins_part_by_part() {
+        let text = "tz = \"Asia/Tokyo\"\n[source.\"logs/*\"]\ntz = \"+08:00\"\nhost = \"h1\"\n[source.\"logs/a.log\"]\nrole = \"agg\"\nworker = \"w0\"\ntz = \"UTC\"\n[windows.spike]\nsince = \"start+90s\"\n";
+        let declared = Declared::parse(text, "corr.toml").unwrap();
+        let a = declared.source("logs/a.log");
+        assert_eq!(a.tz, Some((Rule::Fixed(0), "UTC".into())));
+        assert_eq!((a.host.as_deref(), a.role.as_deref(), a.worker.as_deref()), (Some("h1"), Some("unified"), Some("w0")));
+        assert_eq!(declared.source("logs/b.log").tz, Some((Rule::Fixed(28_800), "+08:00".into())));
+        assert_eq!(declared.source("b.log").tz, None);
+        assert_eq!(declared.tz().map(|t| t.1.as_str()), Some("Asia/Tokyo"));
+        assert_eq!(declared.window("spike").and_then(|w| w.since.as_deref()), Some("start+90s"));
+        assert_eq!(declared.unmatched(&["logs/b.log"]), ["logs/a.log"]);
+    }
+
+    #[test]
+    fn errors_name_file_line_and_the_next_step() {
+        let error = |text: &str| Declared::parse(text, "run/corr.toml").unwrap_err().to_string();
+        assert!(error("tz = \"UTC\"\nzone = 1\n").starts_with("run/corr.toml:2: unknown field `zone`"), "{}", error("tz = \"UTC\"\nzone = 1\n"));
+        let zone = error("\n[source.\"a.log\"]\ntz = \"America/New_Yrok\"\n");
+        assert!(zone.starts_with("run/corr.toml:3: ") && zone.ends_with("did you mean `America/New_York`?"), "{zone}");
+        let role = error("[source.a]\nrole = \"decoder\"");
+        assert_eq!(role, "run/corr.toml:2: no role is called `decoder`; did you mean `decode`?");
+        assert!(error("[source.a\n").starts_with("run/corr.toml:1: "));
+        assert!(error("[source.a]\nyear = 12\n").starts_with("run/corr.toml:2: year 12"));
+    }
+
+    #[test]
+    fn an_option_forces_a_layout_and_a_misspelled_one_is_said() {
+        let options = |option: &str| Options { format_of: vec![option.into()], ..Options::default() };
+        let declared = Declared::default();
+        let forced = declared.forced_layout("logs/a.log", &options("logs/*=journald-short+systemd")).unwrap().unwrap();
+        assert_eq!(forced.envelope.map(|e| e.name), Some("journald-short"));
+        assert_eq!(forced.formats.iter().map(|f| f.name).collect::<Vec<_>>(), ["systemd"]);
+        assert!(declared.forced_layout("other", &options("logs/*=text")).unwrap().is_none());
+        let error = declared.forced_layout("a", &options("a=journald-shrot")).unwrap_err();
+        assert_eq!(
+            error,
+            "--format-of a=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?"
+        );
+        assert!(declared.forced_layout("a", &options("journald-short")).is_err());
     }
 }
