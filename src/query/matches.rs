@@ -14,7 +14,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::expr::{Bound, Clause, Expr, Op, Part, Term, Test};
 use super::idtest::{IdPrefix, IdTest};
 use super::number::Number;
-use super::pattern::{self, WordTest};
+use super::pattern::{self, Phrase};
 use super::subject::{Item, Name, Special, Subject};
 use super::words;
 
@@ -47,7 +47,7 @@ enum Node {
     Not(Box<Node>),
     All,
     /// Words in the visible text, or an id.
-    Words(Vec<WordTest>, IdMatch),
+    Words(Phrase, IdMatch),
     Pattern(Regex),
     Field {
         name: Name,
@@ -63,8 +63,8 @@ enum Node {
 #[derive(Clone, Debug)]
 enum MessageTest {
     Exists,
-    Words(Vec<WordTest>),
-    Lacks(Vec<WordTest>),
+    Words(Phrase),
+    Lacks(Phrase),
     Pattern(Regex),
 }
 
@@ -167,10 +167,10 @@ fn cost(node: &Node) -> u32 {
 
 fn clause_node(clause: &Clause) -> Result<Node, String> {
     Ok(match &clause.term {
-        Term::Word(text) => Node::Words(pattern::phrase(text), IdMatch::Whole(IdTest::free(text))),
-        Term::Phrase(text) => Node::Words(pattern::phrase(text), IdMatch::None),
+        Term::Word(text) => Node::Words(phrase(text), IdMatch::Whole(IdTest::free(text))),
+        Term::Phrase(text) => Node::Words(phrase(text), IdMatch::None),
         Term::Prefix(text) => Node::Words(prefix_phrase(text), IdMatch::Prefix(IdPrefix::free(text))),
-        Term::Glob(glob) => Node::Words(pattern::glob_phrase(&glob.parts), IdMatch::None),
+        Term::Glob(glob) => Node::Words(Phrase::new(pattern::glob_phrase(&glob.parts)), IdMatch::None),
         Term::Regex(text) => Node::Pattern(regex(text)?),
         Term::Field(field) => {
             let name = Name::new(&field.name);
@@ -201,18 +201,22 @@ fn clause_node(clause: &Clause) -> Result<Node, String> {
 fn message_node(test: &Test, absent_ok: bool) -> Result<Node, String> {
     let test = match test {
         Test::Exists => MessageTest::Exists,
-        Test::Equals(text) => MessageTest::Words(pattern::phrase(text)),
-        Test::Compare { op: Op::Ne, value } => MessageTest::Lacks(pattern::phrase(value)),
+        Test::Equals(text) => MessageTest::Words(phrase(text)),
+        Test::Compare { op: Op::Ne, value } => MessageTest::Lacks(phrase(value)),
         Test::Prefix(text) => MessageTest::Words(prefix_phrase(text)),
-        Test::Glob(glob) => MessageTest::Words(pattern::glob_phrase(&glob.parts)),
+        Test::Glob(glob) => MessageTest::Words(Phrase::new(pattern::glob_phrase(&glob.parts))),
         Test::Regex(text) => MessageTest::Pattern(regex(text)?),
         Test::Compare { .. } | Test::Range { .. } => return Err("a message has no order; search its words".into()),
     };
     Ok(Node::Message { absent_ok, test })
 }
 
-fn prefix_phrase(text: &str) -> Vec<WordTest> {
-    pattern::glob_phrase(&[Part::Text(text.to_string()), Part::Any])
+fn phrase(text: &str) -> Phrase {
+    Phrase::new(pattern::phrase(text))
+}
+
+fn prefix_phrase(text: &str) -> Phrase {
+    Phrase::new(pattern::glob_phrase(&[Part::Text(text.to_string()), Part::Any]))
 }
 
 fn regex(text: &str) -> Result<Regex, String> {
@@ -284,8 +288,8 @@ fn visible_within<'a>(subject: &'a Subject, range: Range<usize>) -> impl Iterato
     })
 }
 
-fn words_within(subject: &Subject, range: Range<usize>, tests: &[WordTest]) -> bool {
-    visible_within(subject, range).any(|seen| pattern::contains(&subject.payload[seen], tests))
+fn words_within(subject: &Subject, range: Range<usize>, phrase: &Phrase) -> bool {
+    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[seen]))
 }
 
 /// What stands before a visible part is looked at for `^` and `\b`; what stands behind it is not: a withheld span ends the text.
