@@ -168,7 +168,7 @@ fn at_boundary(input: &str) -> bool {
     input.chars().next().is_none_or(|c| c.is_whitespace() || c == ')')
 }
 
-fn boundary<'a>(input: &'a str) -> Result<(), Err<Fail>> {
+fn boundary(input: &str) -> Result<(), Err<Fail>> {
     if at_boundary(input) {
         return Ok(());
     }
