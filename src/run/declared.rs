@@ -126,7 +126,7 @@ impl Declared {
                 None => Err(at(tz.span().start, bad_zone(tz.get_ref()))),
             },
         };
-        let mut declared = Declared { tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
+        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
         for (pattern, table) in file.source {
             let matcher = matcher(pattern.get_ref()).map_err(|error| at(pattern.span().start, error))?;
             if let Some(format) = &table.format {
