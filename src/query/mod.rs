@@ -7,6 +7,7 @@
 pub mod expr;
 pub mod grammar;
 pub mod idtest;
+mod lexis;
 pub mod literals;
 pub mod matches;
 pub mod number;
