@@ -8,6 +8,7 @@ pub mod answer;
 pub mod expr;
 pub mod grammar;
 pub mod idtest;
+mod lexis;
 pub mod literals;
 pub mod matches;
 pub mod number;
