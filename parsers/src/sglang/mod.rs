@@ -2,6 +2,7 @@
 
 mod admin;
 mod batch;
+mod bodies;
 mod custom;
 mod hicache;
 pub mod kinds;
@@ -117,6 +118,10 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         prefix::tag_fields(found.tags, event);
         event.message = found.len..record.len();
         message(&record[found.len..], event);
+        if found.level.is_some() || found.stamp.is_none() || found.tags.starts_with(b"encode_") {
+            // The prefix itself holds words or digits that are in no field.
+            event.columnar = false;
+        }
         return Outcome::Parsed;
     }
     event.message = 0..record.len();
@@ -163,5 +168,7 @@ fn message<'a>(text: &'a [u8], event: &mut Event<'a>) {
     if !rules::apply(text, event) {
         rules::ids_in(text, event);
     }
-    rules::withhold_dumps(text, event);
+    if [&kinds::SGLANG_LOG, &kinds::WATCHDOG, &kinds::WATCHDOG_TIMEOUT, &kinds::EXCEPTION, &kinds::REQUEST_ERROR].contains(&event.kind) {
+        rules::withhold_dumps(text, event);
+    }
 }

@@ -108,7 +108,8 @@ fn fill<'a>(name: &'static str, text: &'a [u8], event: &mut Event<'a>) {
         "rids" => rid_list(text, event),
         _ => {
             let text = String::from_utf8_lossy(unquote(text));
-            if !text.is_empty() {
+            // A rank in the message repeats the tag.
+            if !text.is_empty() && event.get(name).is_none() {
                 event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(name), value: typed(text) });
             }
         }
@@ -265,6 +266,14 @@ fn item<'a>(key: &'a [u8], value: &'a [u8], rest: &'a [u8], event: &mut Event<'a
     if text.is_empty() || text == "None" {
         return;
     }
+    if let Some(after) = rest.strip_prefix(b" -> ") {
+        // `#new_token_ratio: 0.7341 -> 0.9812`
+        let end = values::end_of(after, 0);
+        let new = String::from_utf8_lossy(trim_stop(&after[..end]));
+        let field = Field { name: Cow::Owned(format!("{name}_after")), raw: Cow::Borrowed(key), value: typed(new) };
+        event.fields.push(field);
+        name.push_str("_before");
+    }
     event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: typed(text) });
 }
 
@@ -302,7 +311,7 @@ fn trim_stop(value: &[u8]) -> &[u8] {
 
 /// The ids of a message that no rule knows: `rid=…`, `bootstrap_room=…`, `rids=[…]`.
 pub fn ids_in<'a>(message: &'a [u8], event: &mut Event<'a>) {
-    for (key, which) in [(&b"rid="[..], 0), (b"bootstrap_room=", 1), (b"rids=[", 2)] {
+    for (key, which) in [(&b"rid="[..], 0), (b"room=", 1), (b"rids=[", 2)] {
         let mut at = 0;
         // More ids than this in one unknown line are not a line about a request.
         for _ in 0..64 {

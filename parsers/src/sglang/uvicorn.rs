@@ -98,7 +98,7 @@ pub fn access<'a>(text: &'a [u8], event: &mut Event<'a>) -> bool {
     event.field("client_port", "", port);
     event.field("method", "", Value::Str(method.into()));
     event.field("path", "", Value::Str(path.into()));
-    event.field("http_version", "", keyvalue::typed(version));
+    event.field("http_version", "", Value::Str(version.into()));
     event.field("status", "", code);
     if !reason.is_empty() {
         event.field("reason", "", Value::Str(reason.into()));
