@@ -168,6 +168,9 @@ fn message<'a>(text: &'a [u8], event: &mut Event<'a>) {
     if !rules::apply(text, event) {
         rules::ids_in(text, event);
     }
+    if event.kind == &kinds::EXCEPTION {
+        rules::error_type(text, event);
+    }
     if [&kinds::SGLANG_LOG, &kinds::WATCHDOG, &kinds::WATCHDOG_TIMEOUT, &kinds::EXCEPTION, &kinds::REQUEST_ERROR].contains(&event.kind) {
         rules::withhold_dumps(text, event);
     }

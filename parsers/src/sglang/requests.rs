@@ -197,9 +197,8 @@ pub fn id_string<'a>(kind: IdKind, value: &'a [u8], event: &mut Event<'a>) {
     if let Some(text) = values::string(value)
         && !text.is_empty()
         && text.len() <= 512
-        && !event.ids.iter().any(|id| id.kind == kind && id.text == text)
     {
-        event.id(kind, text);
+        rules::id_once(kind, text, event);
     }
 }
 

@@ -143,10 +143,7 @@ pub fn rid_text<'a>(text: Cow<'a, str>, event: &mut Event<'a>) {
     if text.starts_with("HEALTH_CHECK_") {
         probe(event);
     }
-    let known = event.ids.iter().any(|id| id.kind == IdKind::Rid && id.text == text);
-    if !known {
-        event.id(IdKind::Rid, text);
-    }
+    id_once(IdKind::Rid, text, event);
 }
 
 /// Marks the record as one about a health probe or warm-up.
@@ -165,9 +162,13 @@ pub fn room<'a>(text: &'a [u8], event: &mut Event<'a>) {
     if text.iter().all(|b| *b == b'0') {
         probe(event);
     }
-    let text = String::from_utf8_lossy(text);
-    if !event.ids.iter().any(|id| id.kind == IdKind::BootstrapRoom && id.text == text) {
-        event.id(IdKind::BootstrapRoom, text);
+    id_once(IdKind::BootstrapRoom, String::from_utf8_lossy(text), event);
+}
+
+/// Adds an id unless it is among the last ones already. (All of them would make a damaged line of many ids cost its square.)
+pub fn id_once<'a>(kind: IdKind, text: Cow<'a, str>, event: &mut Event<'a>) {
+    if !event.ids.iter().rev().take(64).any(|id| id.kind == kind && id.text == text) {
+        event.id(kind, text);
     }
 }
 
@@ -201,7 +202,13 @@ pub fn items<'a>(text: &'a [u8], event: &mut Event<'a>) {
     let mut at = 0;
     // What was read already: no key reaches back over it.
     let mut floor = 0;
+    // A line of more items than this is damaged; the real ones have a dozen.
+    let limit = event.fields.len() + event.ids.len() + 256;
     while let Some(found) = memchr::memchr2(b'=', b':', &text[at..]) {
+        if event.fields.len() + event.ids.len() > limit {
+            event.note = Some("too many items");
+            return;
+        }
         let mark = at + found;
         at = mark + 1;
         let colon = text[mark] == b':';
@@ -330,6 +337,21 @@ pub fn ids_in<'a>(message: &'a [u8], event: &mut Event<'a>) {
                 _ => rid_list(value, event),
             }
         }
+    }
+}
+
+/// The type of the exception that a traceback ends in (`torch.OutOfMemoryError`); its text stays in the message only.
+pub fn error_type<'a>(message: &'a [u8], event: &mut Event<'a>) {
+    for line in message.rsplit(|b| *b == b'\n') {
+        let name = &line[..memchr(b':', line).unwrap_or(line.len())];
+        let word = name.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+        if word && [&b"Error"[..], b"Exception", b"Interrupt", b"Exit"].iter().any(|end| name.ends_with(end)) {
+            event.field("error_type", "", Value::Str(String::from_utf8_lossy(name)));
+            break;
+        }
+    }
+    if memmem::find(message, b"memory leak detected!").is_some() {
+        event.field("memory_leak", "", Value::Bool(true));
     }
 }
 

@@ -368,12 +368,39 @@ fn custom_logging_configurations() {
 #[test]
 fn one_long_line_costs_one_read() {
     // Many open quotes, brackets and keys: a parser that starts over at each of them would not end within the test's time.
-    for part in ["text='", "a=", "[", "rid=", "{'", "\\'", ", out={", "input_ids=[", "#k: ", "(x"] {
+    for part in [
+        "text='",
+        "a=",
+        "[",
+        "rid=",
+        "{'",
+        "\\'",
+        ", out={",
+        "input_ids=[",
+        "#k: ",
+        "(x",
+        "req=a ",
+        "rid=HEALTH_CHECK_a, ",
+        "it/s][2026-01-01 00:00:00 X] ",
+    ] {
         let record = format!("[2026-11-20 19:46:01] Finish: obj=GenerateReqInput({}", part.repeat(400_000));
         assert_eq!(parse_line(&record).kind.name, "request_finished");
         let record = format!("[2026-11-20 19:46:01] HiCache {}", part.repeat(400_000));
         assert_eq!(parse_line(&record).kind.name, "hicache_config");
         let record = format!("[2026-11-20 19:46:01] Prefill batch, {}", part.repeat(400_000));
         assert_eq!(parse_line(&record).kind.name, "prefill_batch");
+        let foreign = format!("{}%", part.repeat(400_000));
+        assert_eq!((crate::sglang::SGLANG.cut)(foreign.as_bytes()), None);
     }
+}
+
+#[test]
+fn an_exception_names_its_type() {
+    let event = parse_line(
+        "[2026-11-20 19:46:01 TP1] Scheduler hit an exception: Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n    \
+         raise ValueError\nValueError: token_to_kv_pool_allocator memory leak detected! available_size=1",
+    );
+    assert_eq!(event.kind.name, "exception");
+    assert_eq!(event.get("error_type"), Some(&Value::Str("ValueError".into())));
+    assert_eq!(event.get("memory_leak"), Some(&Value::Bool(true)));
 }
