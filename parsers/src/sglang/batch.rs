@@ -179,10 +179,10 @@ fn one<'a>(key: &'a str, value: &'a str, hint: &mut usize, event: &mut Event<'a>
     if let Some(number) = value.strip_suffix('%').and_then(as_float) {
         let name = known.map_or_else(|| snake(key), str::to_owned) + "_percent";
         event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: number });
-        return known.is_some();
+        return known.is_some() && !value.bytes().any(|b| b.is_ascii_alphabetic());
     }
     let typed = keyvalue::typed(value);
-    let plain = !matches!(typed, Value::Str(_)) || key == "timestamp";
+    let plain = is_plain(&typed, value) || key == "timestamp";
     let name = known.map_or_else(|| Cow::Owned(snake(key)), Cow::Borrowed);
     event.fields.push(Field { name, raw: Cow::Borrowed(key), value: typed });
     known.is_some() && plain
@@ -215,6 +215,15 @@ fn plain_number(bytes: &[u8]) -> Option<Value<'static>> {
     }
 }
 
+/// Is the value wholly in its column, so that no word of it is lost? `1E24` is a number and a word.
+fn is_plain(typed: &Value<'_>, text: &str) -> bool {
+    match typed {
+        Value::Bool(_) => true,
+        Value::Str(_) => false,
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) => !text.bytes().any(|b| b.is_ascii_alphabetic()),
+    }
+}
+
 fn as_float(text: &str) -> Option<Value<'static>> {
     match keyvalue::number(text)? {
         Value::Int(n) => Some(Value::Float(n as f64)),
@@ -236,7 +245,7 @@ fn in_pool<'a>(key: &str, pool: &'a str, value: &'a str, event: &mut Event<'a>) 
         }
     };
     let typed = keyvalue::typed(value);
-    let plain = !matches!(typed, Value::Str(_));
+    let plain = is_plain(&typed, value);
     event.field(name, raw, typed);
     plain
 }

@@ -95,7 +95,11 @@ pub static SGLANG_REQUEST_METRICS: Format = Format {
 };
 
 fn head(line: &[u8]) -> bool {
-    prefix::read(line).is_some() || requests::head(line).is_some() || uvicorn::is_rust(line) || custom::head(line)
+    prefix::read(line).is_some()
+        || requests::head(line).is_some()
+        || uvicorn::is_rust(line)
+        || custom::head(line)
+        || requests::tail(line).is_some()
 }
 
 fn json_head(line: &[u8]) -> bool {
@@ -134,6 +138,10 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         return Outcome::Parsed;
     }
     if custom::parse(record, event) {
+        return Outcome::Parsed;
+    }
+    if let Some(at) = requests::tail(record) {
+        requests::parse_tail(record, at, event);
         return Outcome::Parsed;
     }
     Outcome::Unparsed("no SGLang prefix")

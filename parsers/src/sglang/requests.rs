@@ -78,6 +78,27 @@ fn closed(text: &[u8]) -> bool {
     matches!(text.last(), Some(b')' | b'}' | b']'))
 }
 
+/// Where `meta_info` stands in a line that is the end of a finished request's record: journald and CRI split long lines, and the
+/// further pieces bear no prefix.
+pub fn tail(line: &[u8]) -> Option<usize> {
+    let line = line.trim_ascii_end();
+    if !line.ends_with(b"}}") || matches!(line.first(), Some(b'{' | b'[')) {
+        return None;
+    }
+    // Longer than any `meta_info` whose lists are not logged.
+    let from = line.len().saturating_sub(4096);
+    let found = [&b"'meta_info': {"[..], b"\"meta_info\": {"].iter().find_map(|key| memmem::rfind(&line[from..], key));
+    found.map(|at| from + at)
+}
+
+/// Reads such an end; `at` is what [`tail`] gave. What stands before it is the end of a body.
+pub fn parse_tail<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
+    event.kind = &kinds::REQUEST_FINISHED;
+    event.note = Some("begins in mid-line");
+    withhold(&(0..at), Secret::Body, "rest", event);
+    each(message, at + b"'meta_info': ".len(), event, meta_item);
+}
+
 /// Is this the JSON of a request log or of scheduler.status?
 pub fn is_json(message: &[u8]) -> bool {
     message.starts_with(b"{\"timestamp\": \"") && memmem::find(&message[..message.len().min(96)], b"\"event\": \"").is_some()

@@ -39,10 +39,10 @@ fn files(root: &std::path::Path) -> Vec<PathBuf> {
         }
     }
     for capture in std::fs::read_dir(root.join("sglang")).into_iter().flatten().flatten() {
-        for folder in ["", "request-metrics", "request-log", "scheduler-status"] {
+        for folder in ["", "request-metrics", "request-log", "scheduler-status", "journal"] {
             for entry in std::fs::read_dir(capture.path().join(folder)).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if name.ends_with(".log") && !name.starts_with("router") && name != "zygote.log" {
+                if name == "journalctl-o-cat.txt" || name.ends_with(".log") && !name.starts_with("router") && name != "zygote.log" {
                     files.push(entry.path());
                 }
             }
@@ -52,9 +52,17 @@ fn files(root: &std::path::Path) -> Vec<PathBuf> {
     files
 }
 
-/// Lines in these sources that other programs wrote: the shell, transformers, torch, gloo, glog's own banner.
-const FOREIGN: &[&str] =
-    &["Killed", "Token indices sequence length", "[transformers] ", "WARNING: Logging before InitGoogleLogging()", "[Gloo] ", "[W0 "];
+/// Lines in these sources that other programs wrote: the shell, transformers, torch, gloo, journald, glog's own banner.
+const FOREIGN: &[&str] = &[
+    "Killed",
+    "Token indices sequence length",
+    "[transformers] ",
+    "WARNING: Logging before InitGoogleLogging()",
+    "[Gloo] ",
+    "[W0 ",
+    "Journal st",
+    "Runtime Journal ",
+];
 
 /// What one source became.
 #[derive(Default)]

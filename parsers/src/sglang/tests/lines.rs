@@ -404,3 +404,14 @@ fn an_exception_names_its_type() {
     assert_eq!(event.get("error_type"), Some(&Value::Str("ValueError".into())));
     assert_eq!(event.get("memory_leak"), Some(&Value::Bool(true)));
 }
+
+#[test]
+fn the_end_of_a_split_request_keeps_its_usage_and_hides_the_rest() {
+    let record =
+        "882, 349], 'meta_info': {'id': 'long-1', 'finish_reason': {'type': 'length'}, 'prompt_tokens': 7600, 'cached_tokens': 64}}";
+    let event = parse_line(record);
+    assert_eq!((event.kind.name, event.note), ("request_finished", Some("begins in mid-line")));
+    assert_eq!(ids(&event, IdKind::Rid), ["long-1"]);
+    assert_eq!(event.get("prompt_tokens"), Some(&Value::Int(7600)));
+    assert_eq!(withheld(record, &event), ["882, 349], "]);
+}

@@ -97,7 +97,7 @@ fn seeds_hold() {
 const STRUCTURAL: &[u8] = b"'\"()[]{},:=\\ \n\r\x1b%#";
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
