@@ -19,6 +19,8 @@ pub struct Reading {
     pub inside_http: bool,
     /// A name that is not in the table was seen: the line's words are not all known.
     pub unknown: bool,
+    /// Fields read so far, those that were left out too.
+    pub read: usize,
     /// There were more fields than are kept.
     pub full: bool,
     /// `session_id` names a session of the KV block manager, not of a client.
@@ -27,10 +29,13 @@ pub struct Reading {
 
 /// Adds one field. `text` is the value without quotes.
 pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text: Cow<'a, str>) {
-    if event.fields.len() + event.ids.len() >= MAX_FIELDS {
+    reading.read += 1;
+    if reading.read > MAX_FIELDS {
         reading.full = true;
         return;
     }
+    // What was unescaped does not stand in the record as it is in the field.
+    reading.unknown |= matches!(text, Cow::Owned(_));
     let Some((name, role)) = names::known(raw) else {
         reading.unknown = true;
         return field(event, mechanical(raw), raw, typed(text));

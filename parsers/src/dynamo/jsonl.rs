@@ -75,6 +75,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     event.message = at..at + inner.len();
     let python = head.python.is_some();
     let target = head.python.or(head.target).unwrap_or_default();
+    reading.unknown |= matches!(target, Cow::Owned(_));
     reading.kvbm = rows::is_kvbm(&target);
     let row = rows::find(&target, inner);
     event.kind = row.map_or_else(|| rows::general(&target, python, event.level == Some(Level::Error)), |r| r.kind);
@@ -143,7 +144,10 @@ fn read_member<'a>(member: Member<'a>, head: &mut Head<'a>, event: &mut Event<'a
                 return;
             };
             let text = match value.first() {
-                Some(b'n') => return,
+                Some(b'n') => {
+                    reading.unknown |= super::names::known(raw).is_none();
+                    return;
+                }
                 Some(b'"') => json::text(value).unwrap_or_default(),
                 _ => String::from_utf8_lossy(value),
             };
