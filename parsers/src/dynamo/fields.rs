@@ -61,7 +61,7 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
         Role::Session => id(event, IdKind::Session, some(text)),
         Role::ParentSession => id(event, IdKind::ParentSession, some(text)),
         Role::Worker => id(event, IdKind::WorkerId, some(text)),
-        Role::WorkerRole => {
+        Role::WorkerPart => {
             let text = some(text);
             id(event, IdKind::WorkerId, text.clone());
             field(event, Cow::Borrowed(name), raw, Value::Str(text));
@@ -71,9 +71,15 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
 
 /// Ends the line: a decoy that turned out to be the request's own id (with OTLP there is one id everywhere) is none.
 pub fn finish(event: &mut Event<'_>, reading: &Reading) {
-    if reading.http_span && event.ids.iter().any(|i| i.kind == IdKind::RequestId) {
-        let real: Vec<String> = event.ids.iter().filter(|i| i.kind == IdKind::RequestId).map(|i| i.text.to_string()).collect();
-        event.ids.retain(|i| i.kind != IdKind::Decoy || !real.iter().any(|r| *r == i.text));
+    let mut at = 0;
+    while reading.http_span && at < event.ids.len() {
+        let decoy = &event.ids[at];
+        let real = decoy.kind == IdKind::Decoy && event.ids.iter().any(|i| i.kind == IdKind::RequestId && i.text == decoy.text);
+        if real {
+            event.ids.remove(at);
+        } else {
+            at += 1;
+        }
     }
     if reading.full {
         event.note = Some("more fields than are kept");

@@ -1,6 +1,9 @@
 //! JSONL: one object a line, `{"time":…,"level":…,["file","line",]"target":…,"message":…, fields by name}` (formats/dynamo.md 1.3).
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::fields::{self, Reading};
 use super::{embedded, rows};
@@ -24,8 +27,9 @@ fn head_len(line: &[u8]) -> Option<usize> {
 
 /// Where a further record begins in a line that another one tore. A line that is valid JSON as a whole only contains such text.
 pub fn cut(line: &[u8]) -> Option<usize> {
+    static FIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPEN));
     let mut from = 1;
-    while let Some(step) = memchr::memmem::find(line.get(from..)?, OPEN) {
+    while let Some(step) = FIND.find(line.get(from..)?) {
         let at = from + step;
         if head(&line[at..]) {
             let first = line.trim_ascii_start();

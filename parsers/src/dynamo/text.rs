@@ -114,7 +114,7 @@ fn part(rest: &[u8]) -> Option<usize> {
 }
 
 fn contains_path(name: &[u8]) -> bool {
-    memchr::memmem::find(name, b"::").is_some()
+    name.windows(2).any(|w| w == b"::")
 }
 
 /// Is the first of these span names one of Dynamo's (formats/dynamo.md 1.2)?
