@@ -228,24 +228,28 @@ fn best<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
     at + b" blocks overlap".len()
 }
 
-/// `chat completion nvext: prefill=Some(W), decode=Some(W)`; 0 when it is not that.
+/// `chat completion nvext: prefill=Some(W), decode=Some(W)`; 0 when it is not exactly that.
 fn injected<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
-    let mut end = 0;
-    for (label, name) in [("prefill=", "prefill_worker_id"), ("decode=", "decode_worker_id")] {
-        let Some(at) = memmem::find(&rest[end..], label.as_bytes()) else { return 0 };
-        let from = end + at + label.len();
-        let Some(tail) = rest[from..].strip_prefix(b"Some(") else {
-            end = from + word(&rest[from..]).len();
-            continue;
+    let lead = [&b"chat completion nvext: "[..], b"completions nvext: "].into_iter().find(|l| rest.starts_with(l));
+    let Some(lead) = lead else { return 0 };
+    let mut end = lead.len();
+    for (label, name) in [(&b"prefill="[..], "prefill_worker_id"), (b", decode=", "decode_worker_id")] {
+        let Some(tail) = rest[end..].strip_prefix(label) else { return 0 };
+        let (worker, len) = match tail.strip_prefix(b"Some(") {
+            Some(inner) => {
+                let worker = digits(inner);
+                (worker, b"Some(".len() + worker.len() + usize::from(inner.get(worker.len()) == Some(&b')')))
+            }
+            None if tail.starts_with(b"None") => ("", b"None".len()),
+            None => return 0,
         };
-        let worker = digits(tail);
         fields::id(event, IdKind::WorkerId, Cow::Borrowed(worker));
-        if event.get(name).is_none() {
+        if !worker.is_empty() && event.get(name).is_none() {
             event.field(name, name, Value::Str(Cow::Borrowed(worker)));
         }
-        end = from + b"Some(".len() + worker.len() + 1;
+        end += label.len() + len;
     }
-    end.min(rest.len())
+    end
 }
 
 /// Withholds the string values of names such as `api_key` in JSON, whose quotes may be escaped as part of a JSON string.
@@ -283,15 +287,8 @@ fn before(rest: &[u8], colon: usize) -> Option<(&[u8], usize)> {
 
 fn is_credential(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
-    let ends = |w: &str| name.ends_with(w.as_bytes());
-    ends("token")
-        || ends("api_key")
-        || ends("apikey")
-        || ends("password")
-        || ends("secret")
-        || ends("access_key")
-        || ends("passphrase")
-        || ends("authorization")
+    const ENDS: &[&str] = &["token", "apikey", "_key", "password", "secret", "passphrase", "authorization", "credentials"];
+    ENDS.iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
 /// The next numbers of the text, in order; returns the bytes up to the last one's end.

@@ -135,6 +135,8 @@ pub static WORKER_REQUEST_COMPLETED: Kind = Kind {
     about: "worker: an endpoint finished a request; only `endpoint=generate` is inference",
     words: concat!(name_words!(), " request completed"),
 };
+pub static ENGINE_REQUEST: Kind =
+    Kind { name: "engine_request", about: "worker: a request is handed to the engine under Dynamo's request id", words: "" };
 pub static WORKER_PUBLISH_FAILED: Kind = Kind {
     name: "worker_publish_failed",
     about: "worker: an answer could not be delivered, as after a client's cancel",
@@ -311,6 +313,7 @@ pub static KINDS: &[&Kind] = &[
     &INSTANCE_DOWN,
     &WORKER_REQUEST_RECEIVED,
     &WORKER_REQUEST_COMPLETED,
+    &ENGINE_REQUEST,
     &WORKER_PUBLISH_FAILED,
     &WORKER_AT_CAPACITY,
     &REQUEST_CONNECTION,

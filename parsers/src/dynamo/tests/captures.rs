@@ -348,3 +348,33 @@ fn ids_are_as_often_there_as_counted() {
     }
     println!("A1: ids of {} kinds as counted", frontend.len());
 }
+
+/// One line of every template of eleven versions and modes: all are Dynamo's but the file's own headings and what is named here.
+#[test]
+fn every_template_parses() {
+    let Some(root) = cases("dynamo") else { return };
+    let mut records = 0;
+    for path in files(&root, "line-samples") {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let (mut seen, mut general) = (0, 0);
+        each(&read(&path), |payload, event, outcome| {
+            let text = String::from_utf8_lossy(payload);
+            if text.starts_with("## ") {
+                return;
+            }
+            seen += 1;
+            general += usize::from(matches!(event.kind.name, "dynamo_log" | "dynamo_error" | "dynamo_python"));
+            if let Outcome::Unparsed(reason) = outcome {
+                // The samples were cut at 4,000 characters.
+                let cut = *reason == "truncated JSON" && text.chars().count() >= 3_900;
+                assert!(cut || FOREIGN.iter().any(|f| text.starts_with(f)), "{name}: {reason}: {text}");
+            }
+            if event.columnar {
+                super::words::assert_columnar(payload, event);
+            }
+        });
+        records += seen;
+        println!("{name}: {seen} templates, {general} general");
+    }
+    println!("read {records} templates");
+}

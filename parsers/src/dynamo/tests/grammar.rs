@@ -411,3 +411,24 @@ fn duplicate_keys_are_noted() {
     assert_eq!(event.get("n"), Some(&Value::Int(1)));
     assert!(!event.columnar);
 }
+
+#[test]
+fn reported_workers_in_whole_and_in_part() {
+    let head = "2026-11-29T18:42:51.019582Z DEBUG dynamo_llm::protocols::openai::completions::delta: Injected worker_id into ";
+    let line = format!("{head}completions nvext: prefill=Some(7587899242514933769), decode=None");
+    let event = text(&line);
+    assert_eq!((event.kind.name, ids(&event, IdKind::WorkerId)), ("worker_reported", vec!["7587899242514933769"]));
+    assert_eq!((word(&event, "prefill_worker_id"), event.get("decode_worker_id")), ("7587899242514933769", None));
+    assert!(event.columnar);
+    for broken in ["completions nvext: prefill=Some(7", "completions nvext: prefill=So", "other words: prefill=Some(7), decode=Some(7)"] {
+        let line = format!("{head}{broken}");
+        assert!(!text(&line).columnar, "{line}");
+    }
+}
+
+#[test]
+fn pythons_request_id() {
+    let line = "2026-11-29T18:06:40.949376Z DEBUG handlers.generate: Decode Request ID: 16d0d70e-0a5c-4646-85ec-d74145ed9770";
+    let event = text(line);
+    assert_eq!((event.kind.name, ids(&event, IdKind::RequestId)), ("engine_request", vec!["16d0d70e-0a5c-4646-85ec-d74145ed9770"]));
+}
