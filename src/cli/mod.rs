@@ -45,7 +45,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Query(query::Args),
+    Query(Box<query::Args>),
     Show(show::Args),
     Index(index::Args),
     /// Write a shell's completion script to standard output.
