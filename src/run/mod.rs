@@ -5,7 +5,9 @@ pub mod clocks;
 pub mod declared;
 pub mod discover;
 pub mod events;
+pub mod layout;
 pub mod owners;
+pub mod sample;
 pub mod source;
 
 use std::path::{Path, PathBuf};
