@@ -146,7 +146,8 @@ mod tests {
         assert_eq!(literals("rid:edf9ed01-32*"), some(&["edf9ed01"]));
         assert_eq!(literals("session:abc#1"), some(&["abc"]));
         assert_eq!(literals("worker_id:fff415b5e1955412"), some(&["fff415b5e1955412", "18443390244906947602"]));
-        assert_eq!(literals("dec*e pre*"), some(&["dec"]).and(some(&["pre"])));
+        assert_eq!(literals("dec*e"), some(&["dec"]));
+        assert_eq!(literals("/v1/dec*"), some(&["dec"]));
         assert_eq!(literals("message:\"foo barbar\""), some(&["barbar"]));
     }
 

@@ -14,7 +14,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::expr::{Bound, Clause, Expr, Op, Part, Term, Test};
 use super::idtest::{IdPrefix, IdTest};
 use super::number::Number;
-use super::pattern::{self, WordTest};
+use super::pattern::{self, Phrase};
 use super::subject::{Item, Name, Special, Subject};
 use super::words;
 
@@ -47,13 +47,25 @@ enum Node {
     Not(Box<Node>),
     All,
     /// Words in the visible text, or an id.
-    Words(Vec<WordTest>, IdMatch),
+    Words(Phrase, IdMatch),
     Pattern(Regex),
     Field {
         name: Name,
         absent_ok: bool,
         test: FieldTest,
     },
+    Message {
+        absent_ok: bool,
+        test: MessageTest,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum MessageTest {
+    Exists,
+    Words(Phrase),
+    Lacks(Phrase),
+    Pattern(Regex),
 }
 
 #[derive(Clone, Debug)]
@@ -145,9 +157,8 @@ fn node(expr: &Expr) -> Result<Node, MatchError> {
 fn cost(node: &Node) -> u32 {
     match node {
         Node::All => 0,
-        Node::Field { name, .. } if name.special == Special::Message => 20,
         Node::Field { .. } => 1,
-        Node::Words(..) => 10,
+        Node::Words(..) | Node::Message { .. } => 10,
         Node::Pattern(_) => 30,
         Node::Not(inner) => cost(inner),
         Node::And(parts) | Node::Or(parts) => parts.iter().fold(0, |sum, part| sum.saturating_add(cost(part))),
@@ -156,52 +167,83 @@ fn cost(node: &Node) -> u32 {
 
 fn clause_node(clause: &Clause) -> Result<Node, String> {
     Ok(match &clause.term {
-        Term::Word(text) => Node::Words(pattern::phrase(text), IdMatch::Whole(IdTest::free(text))),
-        Term::Phrase(text) => Node::Words(pattern::phrase(text), IdMatch::None),
+        Term::Word(text) => Node::Words(phrase(text), IdMatch::Whole(IdTest::free(text))),
+        Term::Phrase(text) => Node::Words(phrase(text), IdMatch::None),
         Term::Prefix(text) => Node::Words(prefix_phrase(text), IdMatch::Prefix(IdPrefix::free(text))),
-        Term::Glob(glob) => Node::Words(pattern::glob_phrase(&glob.parts), IdMatch::None),
+        Term::Glob(glob) => Node::Words(Phrase::new(pattern::glob_phrase(&glob.parts)), IdMatch::None),
         Term::Regex(text) => Node::Pattern(regex(text)?),
         Term::Field(field) => {
             let name = Name::new(&field.name);
             let absent_ok = field.absent_ok;
             if name.special == Special::Message {
-                return message_node(&field.test, name, absent_ok);
+                return message_node(&field.test, absent_ok);
             }
-            let test = match &field.test {
-                Test::Exists => FieldTest::Exists,
-                Test::Equals(text) => FieldTest::Equals(equal(text)),
-                Test::Compare { op: Op::Ne, value } => FieldTest::Differs(equal(value)),
-                Test::Prefix(text) => FieldTest::Prefix { text: text.clone(), id: IdPrefix::new(text) },
-                Test::Glob(glob) => FieldTest::Glob(glob.parts.clone()),
-                Test::Regex(text) => FieldTest::Pattern(regex(text)?),
-                Test::Compare { op, value } => {
-                    let bound = Bound { value: value.clone(), inclusive: matches!(op, Op::Le | Op::Ge) };
-                    let (lo, hi) = if matches!(op, Op::Gt | Op::Ge) { (Some(bound), None) } else { (None, Some(bound)) };
-                    FieldTest::Between(between(&name, &lo, &hi)?)
-                }
-                Test::Range { lo, hi } => FieldTest::Between(between(&name, lo, hi)?),
-            };
+            let test = field_test(&field.test, &name)?;
             Node::Field { name, absent_ok, test }
         }
     })
 }
 
-/// `message:…` looks for words, not for the whole message.
-fn message_node(test: &Test, name: Name, absent_ok: bool) -> Result<Node, String> {
-    let test = match test {
+fn field_test(test: &Test, name: &Name) -> Result<FieldTest, String> {
+    Ok(match test {
         Test::Exists => FieldTest::Exists,
         Test::Equals(text) => FieldTest::Equals(equal(text)),
         Test::Compare { op: Op::Ne, value } => FieldTest::Differs(equal(value)),
         Test::Prefix(text) => FieldTest::Prefix { text: text.clone(), id: IdPrefix::new(text) },
         Test::Glob(glob) => FieldTest::Glob(glob.parts.clone()),
         Test::Regex(text) => FieldTest::Pattern(regex(text)?),
-        Test::Compare { .. } | Test::Range { .. } => return Err("a message has no order; search its words".into()),
-    };
-    Ok(Node::Field { name, absent_ok, test })
+        Test::Compare { op, value } => {
+            let bound = Bound { value: value.clone(), inclusive: matches!(op, Op::Le | Op::Ge) };
+            let (lo, hi) = if matches!(op, Op::Gt | Op::Ge) { (Some(bound), None) } else { (None, Some(bound)) };
+            FieldTest::Between(between(name, &lo, &hi)?)
+        }
+        Test::Range { lo, hi } => FieldTest::Between(between(name, lo, hi)?),
+    })
 }
 
-fn prefix_phrase(text: &str) -> Vec<WordTest> {
-    pattern::glob_phrase(&[Part::Text(text.to_string()), Part::Any])
+/// The test of one field clause, to be asked of single values: what the planner asks of a column.
+#[derive(Clone, Debug)]
+pub struct ValueTest {
+    test: FieldTest,
+}
+
+impl ValueTest {
+    /// Compiles a clause's test.
+    pub fn new(field: &super::expr::Field) -> Result<ValueTest, MatchError> {
+        let name = Name::new(&field.name);
+        let wrong = |reason| MatchError { span: 0..0, clause: Term::Field(field.clone()).to_string(), reason };
+        Ok(ValueTest { test: field_test(&field.test, &name).map_err(wrong)? })
+    }
+
+    /// Does an event match whose only value of that name is this one?
+    pub fn accepts(&self, item: Item) -> bool {
+        match &self.test {
+            FieldTest::Differs(equal) => !is_equal(equal, item),
+            test => item_holds(test, item),
+        }
+    }
+}
+
+/// `message:…` looks for words, not for the whole message.
+fn message_node(test: &Test, absent_ok: bool) -> Result<Node, String> {
+    let test = match test {
+        Test::Exists => MessageTest::Exists,
+        Test::Equals(text) => MessageTest::Words(phrase(text)),
+        Test::Compare { op: Op::Ne, value } => MessageTest::Lacks(phrase(value)),
+        Test::Prefix(text) => MessageTest::Words(prefix_phrase(text)),
+        Test::Glob(glob) => MessageTest::Words(Phrase::new(pattern::glob_phrase(&glob.parts))),
+        Test::Regex(text) => MessageTest::Pattern(regex(text)?),
+        Test::Compare { .. } | Test::Range { .. } => return Err("a message has no order; search its words".into()),
+    };
+    Ok(Node::Message { absent_ok, test })
+}
+
+fn phrase(text: &str) -> Phrase {
+    Phrase::new(pattern::phrase(text))
+}
+
+fn prefix_phrase(text: &str) -> Phrase {
+    Phrase::new(pattern::glob_phrase(&[Part::Text(text.to_string()), Part::Any]))
 }
 
 fn regex(text: &str) -> Result<Regex, String> {
@@ -246,7 +288,7 @@ fn holds(node: &Node, subject: &Subject) -> bool {
             by_id || words_within(subject, 0..subject.payload.len(), tests)
         }
         Node::Pattern(pattern) => pattern_within(subject, 0..subject.payload.len(), pattern),
-        Node::Field { name, absent_ok, test } if name.special == Special::Message => message_holds(subject, *absent_ok, test),
+        Node::Message { absent_ok, test } => message_holds(subject, *absent_ok, test),
         Node::Field { name, absent_ok, test } => {
             let mut present = false;
             let hit = subject.any(name, &mut |item| {
@@ -273,8 +315,8 @@ fn visible_within<'a>(subject: &'a Subject, range: Range<usize>) -> impl Iterato
     })
 }
 
-fn words_within(subject: &Subject, range: Range<usize>, tests: &[WordTest]) -> bool {
-    visible_within(subject, range).any(|seen| pattern::contains(&subject.payload[seen], tests))
+fn words_within(subject: &Subject, range: Range<usize>, phrase: &Phrase) -> bool {
+    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[seen]))
 }
 
 /// What stands before a visible part is looked at for `^` and `\b`; what stands behind it is not: a withheld span ends the text.
@@ -283,20 +325,17 @@ fn pattern_within(subject: &Subject, range: Range<usize>, pattern: &Regex) -> bo
     visible_within(subject, range).any(|seen| pattern.is_match_at(&subject.payload[begin..seen.end], seen.start - begin))
 }
 
-fn message_holds(subject: &Subject, absent_ok: bool, test: &FieldTest) -> bool {
+fn message_holds(subject: &Subject, absent_ok: bool, test: &MessageTest) -> bool {
     let message = subject.event.message.clone();
     let message = message.start..message.end.min(subject.payload.len());
     if message.is_empty() {
         return absent_ok;
     }
     match test {
-        FieldTest::Exists => true,
-        FieldTest::Equals(equal) => words_within(subject, message, &pattern::phrase(&equal.text)),
-        FieldTest::Differs(equal) => !words_within(subject, message, &pattern::phrase(&equal.text)),
-        FieldTest::Prefix { text, .. } => words_within(subject, message, &prefix_phrase(text)),
-        FieldTest::Glob(parts) => words_within(subject, message, &pattern::glob_phrase(parts)),
-        FieldTest::Pattern(pattern) => pattern_within(subject, message, pattern),
-        FieldTest::Between(_) => false,
+        MessageTest::Exists => true,
+        MessageTest::Words(tests) => words_within(subject, message, tests),
+        MessageTest::Lacks(tests) => !words_within(subject, message, tests),
+        MessageTest::Pattern(pattern) => pattern_within(subject, message, pattern),
     }
 }
 

@@ -4,13 +4,18 @@
 //! expression holds, and is the single truth for that, whether events come from a scan or from the store. [`literals`] tells a scan which
 //! bytes a match must contain; [`timespec`] reads `--since` and `--until`; [`suggest`] finds what a misspelled name was meant to be.
 
+pub mod answer;
 pub mod expr;
 pub mod grammar;
 pub mod idtest;
+mod lexis;
 pub mod literals;
 pub mod matches;
 pub mod number;
 pub mod pattern;
+pub mod plan;
+pub mod scan;
+pub mod sources;
 pub mod subject;
 pub mod suggest;
 pub mod timespec;

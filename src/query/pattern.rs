@@ -1,5 +1,7 @@
 //! Do these words, in a row, stand in that text? And does a wildcard pattern fit?
 
+use regex::bytes::Regex;
+
 use super::expr::{Glob, Part};
 use super::words::{self, Words};
 
@@ -85,8 +87,37 @@ fn flush(word: &mut Vec<Part>, tests: &mut Vec<WordTest>) {
     });
 }
 
-/// Do the words stand in `text`, one directly after the other? No words stand nowhere.
-pub fn contains(text: &[u8], tests: &[WordTest]) -> bool {
+/// Words to find in a row, ready to be looked for in many texts.
+#[derive(Clone, Debug)]
+pub struct Phrase {
+    tests: Vec<WordTest>,
+    /// Finds the longest ASCII word among them anywhere, part of a word or not: most texts have none and need not be split.
+    hint: Option<Regex>,
+}
+
+impl Phrase {
+    /// No words stand nowhere.
+    pub fn new(tests: Vec<WordTest>) -> Phrase {
+        let mut longest = "";
+        for test in &tests {
+            if let WordTest::Exact(text) | WordTest::Prefix(text) = test
+                && text.is_ascii()
+                && text.len() > longest.len()
+            {
+                longest = text;
+            }
+        }
+        let hint = if longest.len() < 2 { None } else { Regex::new(&format!("(?i-u:{})", regex::escape(longest))).ok() };
+        Phrase { tests, hint }
+    }
+
+    /// Do the words stand in `text`, one directly after the other?
+    pub fn stands_in(&self, text: &[u8]) -> bool {
+        self.hint.as_ref().is_none_or(|hint| hint.is_match(text)) && contains(text, &self.tests)
+    }
+}
+
+fn contains(text: &[u8], tests: &[WordTest]) -> bool {
     let Some((first, rest)) = tests.split_first() else { return false };
     let mut found = words::words(text);
     while let Some(range) = found.next() {
@@ -159,7 +190,10 @@ mod tests {
     }
 
     fn finds(text: &str, pattern: &str) -> bool {
-        contains(text.as_bytes(), &glob_phrase(&parts(pattern)))
+        let tests = glob_phrase(&parts(pattern));
+        let found = Phrase::new(tests.clone()).stands_in(text.as_bytes());
+        assert_eq!(found, contains(text.as_bytes(), &tests), "{pattern}");
+        found
     }
 
     #[test]

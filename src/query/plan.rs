@@ -6,7 +6,7 @@
 use corr_parsers::ids::{self, IdKind};
 
 use super::expr::{Clause, Expr, Field, Term, Test};
-use super::matches::{FieldTest, MatchError};
+use super::matches::{MatchError, ValueTest};
 use super::subject::{Item, Name, Special};
 use super::words;
 use crate::store::columns::column_name;
@@ -156,6 +156,7 @@ fn text_rows(text: &str, prefix: bool, or_id: bool, view: &View<'_>) -> Result<(
 fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'static str), PlanError> {
     let segment = view.segment;
     let len = segment.len();
+    // A beginning of hex digits can go on to be a number.
     let all_hex = word.bytes().all(|b| b.is_ascii_hexdigit());
     let class = class(word.as_bytes());
     if class == WordClass::Number || (prefix && all_hex && word.len() < crate::store::word_index::ID_WORD) {
@@ -169,7 +170,7 @@ fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'sta
     }
     let mut set = RowSet::none(len);
     let mut by = "word index";
-    if class == WordClass::Id {
+    if class == WordClass::Id || (prefix && all_hex) {
         id_rows(word, prefix, &[None], segment, &mut set)?;
         set.exact = false;
         by = "id index";
@@ -241,7 +242,7 @@ fn field_rows(field: &Field, view: &View<'_>) -> Result<(RowSet, &'static str), 
     let segment = view.segment;
     let len = segment.len();
     let name = Name::new(&field.name);
-    let test = FieldTest::new(field)?;
+    let test = ValueTest::new(field)?;
     let every = || Ok((RowSet::unknown(len), "every record"));
     let fact = match name.special {
         Special::Source => view.facts.source,
@@ -314,7 +315,15 @@ fn field_rows(field: &Field, view: &View<'_>) -> Result<(RowSet, &'static str), 
             }
             _ => every(),
         },
-        Special::None | Special::Role | Special::Host | Special::Unit | Special::Ident | Special::Pid | Special::Priority | Special::Boot | Special::Invocation => {
+        Special::None
+        | Special::Role
+        | Special::Host
+        | Special::Unit
+        | Special::Ident
+        | Special::Pid
+        | Special::Priority
+        | Special::Boot
+        | Special::Invocation => {
             if segment.meta()?.overflow || (field.absent_ok && !fact.is_empty()) {
                 return every();
             }
@@ -338,7 +347,7 @@ fn ids_field(field: &Field, kinds: &[Option<IdKind>], view: &View<'_>) -> Result
 }
 
 /// Rows by the columns that a name means: the canonical name or a record's own spelling, whatever the case.
-fn column_rows(field: &Field, test: &FieldTest, view: &View<'_>) -> Result<RowSet, PlanError> {
+fn column_rows(field: &Field, test: &ValueTest, view: &View<'_>) -> Result<RowSet, PlanError> {
     let segment = view.segment;
     let len = segment.len();
     let meta = segment.meta()?;
@@ -357,7 +366,7 @@ fn column_rows(field: &Field, test: &FieldTest, view: &View<'_>) -> Result<RowSe
         let sure = named(name) && !info.partial || info.raw.len() == 1 && named(&info.raw[0]) && !info.partial;
         segment.column(&column_name(name), None, |row, cell| {
             present.insert(row);
-            if !sure || test.accepts_cell(&cell) {
+            if !sure || accepts(test, &cell) {
                 set.insert(row);
             }
         })?;
@@ -368,4 +377,16 @@ fn column_rows(field: &Field, test: &FieldTest, view: &View<'_>) -> Result<RowSe
         set.unite(&present.complement());
     }
     Ok(set)
+}
+
+fn accepts(test: &ValueTest, cell: &Cell<'_>) -> bool {
+    use corr_parsers::event::Value;
+    let value = match cell {
+        Cell::Int(x) => Value::Int(*x),
+        Cell::UInt(x) => Value::UInt(*x),
+        Cell::Float(x) => Value::Float(*x),
+        Cell::Bool(x) => Value::Bool(*x),
+        Cell::Text(text) => return test.accepts(Item::Value(&Value::Str((*text).into()))),
+    };
+    test.accepts(Item::Value(&value))
 }

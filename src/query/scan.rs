@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use corr_parsers::clock::Clock;
 use corr_parsers::record::{self, Layout};
 use rayon::prelude::*;
 
 use crate::run::events::{self, Start};
+use crate::run::timing::Timing;
 
 /// Bytes of a source that one task reads.
 const CHUNK: usize = 8 << 20;
@@ -49,7 +49,16 @@ impl Finder {
 pub struct Scanned<'s> {
     pub bytes: &'s [u8],
     pub layout: &'s Layout,
-    pub clock: &'s Clock,
+    pub timing: &'s Timing,
+    /// Count lines too, which costs one more pass: the query asks for them.
+    pub lines: bool,
+}
+
+impl Scanned<'_> {
+    fn start(&self, offset: usize, order: Option<i64>) -> Start {
+        let line = if self.lines { 1 + events::count_lines(&self.bytes[..offset]) } else { 0 };
+        Start { offset, line, order }
+    }
 }
 
 /// Calls `judge` for every record that begins in `from..to` (both record starts) and can match; collects what it returns, in source order.
@@ -98,8 +107,8 @@ fn all<T>(
     judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
 ) -> Vec<T> {
     let mut found = Vec::new();
-    let order = events::order_before(source.bytes, source.layout, source.clock, start);
-    events::each(source.bytes, source.layout, source.clock, Start { offset: start, line: 0, order }, end, |record, event, facts| {
+    let order = events::order_before(source.bytes, source.layout, source.timing, start);
+    events::each(source.bytes, source.layout, source.timing, source.start(start, order), end, |record, event, facts| {
         found.extend(judge(record, event, facts));
         ControlFlow::Continue(())
     });
@@ -124,11 +133,11 @@ fn around_hits<T>(
             behind.1
         } else {
             let floor = if behind_known { behind.0 } else { 0 };
-            events::order_between(source.bytes, source.layout, source.clock, floor, offset).or(if behind_known { behind.1 } else { None })
+            events::order_between(source.bytes, source.layout, source.timing, floor, offset).or(if behind_known { behind.1 } else { None })
         };
         let mut next = offset + 1;
         let mut order_behind = order;
-        events::each(source.bytes, source.layout, source.clock, Start { offset, line: 0, order }, offset + 1, |record, event, facts| {
+        events::each(source.bytes, source.layout, source.timing, source.start(offset, order), offset + 1, |record, event, facts| {
             found.extend(judge(record, event, facts));
             next = facts.offset + facts.length;
             order_behind = facts.order;

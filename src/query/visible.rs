@@ -1,4 +1,4 @@
-//! What of a record a query sees as text: its payload without its stamp and without what is withheld.
+//! The words of a record that a query sees: those of its payload without what is withheld.
 
 use std::ops::Range;
 
@@ -6,43 +6,18 @@ use corr_parsers::event::Event;
 
 use super::words;
 
-/// Spans of the payload that are not text to a query, sorted: the stamp and everything withheld.
-pub fn holes(event: &Event<'_>, payload_len: usize) -> Vec<Range<usize>> {
-    let mut holes: Vec<Range<usize>> = event.withheld.iter().map(|w| w.span.clone()).collect();
-    if let Some(stamp) = event.stamp {
-        let at = stamp.at as usize;
-        holes.push(at..at + stamp.len as usize);
-    }
-    holes.retain_mut(|h| {
-        h.end = h.end.min(payload_len);
-        h.start < h.end
-    });
-    holes.sort_unstable_by_key(|h| h.start);
-    holes
-}
-
 /// Calls `each` with the range of every visible word. The second argument is a UUID's text when the word is the last group of one, as five words
 /// with dashes between them.
 pub fn each_word<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(Range<usize>, Option<&'p str>)) {
-    let mut at = 0;
     let mut recent = [(0usize, 0usize); 5];
-    let mut piece = |from: usize, to: usize, each: &mut dyn FnMut(Range<usize>, Option<&'p str>)| {
-        for word in words::words(&payload[from..to]) {
-            let word = word.start + from..word.end + from;
+    for seen in words::visible(payload.len(), &event.withheld) {
+        for word in words::words(&payload[seen.clone()]) {
+            let word = word.start + seen.start..word.end + seen.start;
             recent.rotate_left(1);
             recent[4] = (word.start, word.end);
             let uuid = if word.len() == 12 { uuid(payload, &recent) } else { None };
             each(word, uuid);
         }
-    };
-    for hole in holes(event, payload.len()) {
-        if hole.start > at {
-            piece(at, hole.start, &mut each);
-        }
-        at = at.max(hole.end);
-    }
-    if at < payload.len() {
-        piece(at, payload.len(), &mut each);
     }
 }
 

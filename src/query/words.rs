@@ -82,13 +82,15 @@ impl Words<'_> {
     /// The word that began at `start` and holds at least the bytes before `at`.
     fn run(&mut self, start: usize, mut at: usize) -> Range<usize> {
         let bytes = self.bytes;
-        while at < bytes.len() {
-            match CLASS[usize::from(bytes[at])] {
-                WORD => at += 1,
-                HIGH => match decode(bytes, at) {
-                    Some((c, len)) if c.is_alphanumeric() && !is_ideograph(c) => at += len,
-                    _ => break,
-                },
+        loop {
+            while at < bytes.len() && CLASS[usize::from(bytes[at])] == WORD {
+                at += 1;
+            }
+            if at == bytes.len() || bytes[at] < 0x80 {
+                break;
+            }
+            match decode(bytes, at) {
+                Some((c, len)) if c.is_alphanumeric() && !is_ideograph(c) => at += len,
                 _ => break,
             }
         }

@@ -30,6 +30,8 @@ pub struct DeclaredError {
 /// The contents of `corr.toml`; empty when there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
+    /// Hash of the file, empty when there is none: an index made under other declarations is not used.
+    pub fingerprint: String,
     /// Default zone of naive sources.
     tz: Option<(Rule, String)>,
     /// Exact keys and globs over keys, the most specific first: keys without wildcards, then the longer pattern.
@@ -98,7 +100,10 @@ impl Declared {
         let path = root.join("corr.toml");
         let name = path.display().to_string();
         match std::fs::read_to_string(&path) {
-            Ok(text) => Declared::parse(&text, &name),
+            Ok(text) => {
+                let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
+                Ok(Declared { fingerprint, ..Declared::parse(&text, &name)? })
+            }
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Declared::default()),
             Err(e) => Err(DeclaredError { path: name, error: format!("{e}; correct or remove it") }),
         }
@@ -121,7 +126,7 @@ impl Declared {
                 None => Err(at(tz.span().start, bad_zone(tz.get_ref()))),
             },
         };
-        let mut declared = Declared { tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
+        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
         for (pattern, table) in file.source {
             let matcher = matcher(pattern.get_ref()).map_err(|error| at(pattern.span().start, error))?;
             if let Some(format) = &table.format {

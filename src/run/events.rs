@@ -3,11 +3,12 @@
 
 use std::ops::ControlFlow;
 
-use corr_parsers::clock::{Aligner, Clock};
 use corr_parsers::event::{Event, Outcome};
 use corr_parsers::record::{self, Layout, Reader, Record};
-use corr_parsers::stamp::{RawStamp, Stamp, Zone};
+use corr_parsers::stamp::Stamp;
 use corr_parsers::text;
+
+use super::timing::Timing;
 
 /// What is known of a record beside its event.
 #[derive(Clone, Debug)]
@@ -49,13 +50,12 @@ impl Start {
 pub fn each(
     bytes: &[u8],
     layout: &Layout,
-    clock: &Clock,
+    timing: &Timing,
     start: Start,
     end: usize,
     mut each: impl FnMut(&Record<'_>, &Event<'_>, &Facts) -> ControlFlow<()>,
 ) -> usize {
     let mut reader = Reader::new(bytes, start.offset, layout);
-    let mut align = Align::new(clock);
     let mut line = start.line;
     let mut order = start.order;
     let mut spare: Option<Event<'static>> = None;
@@ -66,7 +66,7 @@ pub fn each(
             None => Event::new(&text::kinds::TEXT),
         };
         let outcome = record.parse(&mut event);
-        let (stamp, from_envelope) = align.stamp(&record, &event);
+        let (stamp, from_envelope) = timing.stamp(&record, &event);
         if let Some(stamp) = stamp {
             order = Some(stamp.start);
         }
@@ -87,13 +87,13 @@ pub fn each(
 pub fn one<T>(
     bytes: &[u8],
     layout: &Layout,
-    clock: &Clock,
+    timing: &Timing,
     start: Start,
     f: impl FnOnce(&Record<'_>, &Event<'_>, &Facts) -> T,
 ) -> Option<T> {
     let mut f = Some(f);
     let mut out = None;
-    each(bytes, layout, clock, start, start.offset + 1, |record, event, facts| {
+    each(bytes, layout, timing, start, start.offset + 1, |record, event, facts| {
         if let Some(f) = f.take() {
             out = Some(f(record, event, facts));
         }
@@ -103,16 +103,16 @@ pub fn one<T>(
 }
 
 /// The sort key that holds just before a record: the stamp of the nearest stamped record above it.
-pub fn order_before(bytes: &[u8], layout: &Layout, clock: &Clock, offset: usize) -> Option<i64> {
-    order_between(bytes, layout, clock, 0, offset)
+pub fn order_before(bytes: &[u8], layout: &Layout, timing: &Timing, offset: usize) -> Option<i64> {
+    order_between(bytes, layout, timing, 0, offset)
 }
 
 /// The same, but no record above byte `floor` is looked at.
-pub fn order_between(bytes: &[u8], layout: &Layout, clock: &Clock, floor: usize, offset: usize) -> Option<i64> {
+pub fn order_between(bytes: &[u8], layout: &Layout, timing: &Timing, floor: usize, offset: usize) -> Option<i64> {
     let mut before = offset;
     while before > floor {
         let start = record::record_start(bytes, before - 1, layout);
-        let stamp = one(bytes, layout, clock, Start { offset: start, line: 0, order: None }, |_, _, facts| facts.stamp);
+        let stamp = one(bytes, layout, timing, Start { offset: start, line: 0, order: None }, |_, _, facts| facts.stamp);
         if let Some(stamp) = stamp.flatten() {
             return Some(stamp.start);
         }
@@ -127,52 +127,4 @@ pub fn order_between(bytes: &[u8], layout: &Layout, clock: &Clock, floor: usize,
 /// Line ends in these bytes.
 pub fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-/// Puts the stamps of one source on the time axis.
-#[derive(Debug)]
-pub struct Align {
-    payload: Aligner,
-    envelope: Aligner,
-}
-
-impl Align {
-    /// For a source with this clock.
-    pub fn new(clock: &Clock) -> Align {
-        Align { payload: Aligner::new(clock), envelope: Aligner::new(clock) }
-    }
-
-    /// When a record happened, and whether it is the envelope that says so.
-    ///
-    /// Where both say, the narrower interval wins if it names its zone: journald's UTC microseconds beat SGLang's naive seconds, Dynamo's own UTC
-    /// microseconds beat a one-second envelope.
-    pub fn stamp(&mut self, record: &Record<'_>, event: &Event<'_>) -> (Option<Stamp>, bool) {
-        let outer = record.meta.and_then(|m| m.stamp);
-        match (event.stamp, outer) {
-            (None, None) => (None, false),
-            (Some(inner), None) => (self.inner(&inner, record.offset), false),
-            (None, Some(outer)) => (self.outer(&outer, record.offset), true),
-            (Some(inner), Some(outer)) => {
-                let (a, b) = (self.inner(&inner, record.offset), self.outer(&outer, record.offset));
-                let outer_first = match (zoned(&inner), zoned(&outer)) {
-                    (true, false) => false,
-                    (false, true) => outer.width <= inner.width,
-                    _ => outer.width < inner.width,
-                };
-                if outer_first && b.is_some() || a.is_none() { (b, true) } else { (a, false) }
-            }
-        }
-    }
-
-    fn inner(&mut self, raw: &RawStamp, _offset: usize) -> Option<Stamp> {
-        self.payload.stamp(raw)
-    }
-
-    fn outer(&mut self, raw: &RawStamp, _offset: usize) -> Option<Stamp> {
-        self.envelope.stamp(raw)
-    }
-}
-
-fn zoned(raw: &RawStamp) -> bool {
-    matches!(raw.zone, Zone::Utc | Zone::Offset(_))
 }

@@ -9,6 +9,7 @@ pub mod layout;
 pub mod owners;
 pub mod sample;
 pub mod source;
+pub mod timing;
 
 use std::path::{Path, PathBuf};
 

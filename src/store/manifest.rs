@@ -40,6 +40,8 @@ pub struct Manifest {
     pub parser_version: u32,
     /// Rises by one with every publication.
     pub generation: u64,
+    /// Fingerprint of the `corr.toml` that the sources were read under.
+    pub declared: String,
     /// Event sources by key.
     pub sources: BTreeMap<String, Entry>,
     /// Everything else that was found and looked into, so that it need not be looked into again.
@@ -205,6 +207,7 @@ impl Manifest {
             store_version: STORE_VERSION,
             parser_version: PARSER_VERSION,
             generation: 0,
+            declared: String::new(),
             sources: BTreeMap::new(),
             others: BTreeMap::new(),
         }

@@ -1,8 +1,8 @@
 //! A store, open for reading. Nothing is read before it is asked for: a question about an id touches two files of a segment.
 
-use std::cell::OnceCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
@@ -32,11 +32,11 @@ pub struct StoreError {
 pub struct Segment {
     dir: PathBuf,
     pub reference: SegmentRef,
-    rows: OnceCell<Bytes>,
-    ids: OnceCell<Bytes>,
-    meta: OnceCell<SegmentMeta>,
-    words: OnceCell<WordIndex>,
-    columns: OnceCell<(File, ArrowReaderMetadata)>,
+    rows: OnceLock<Bytes>,
+    ids: OnceLock<Bytes>,
+    meta: OnceLock<SegmentMeta>,
+    words: OnceLock<WordIndex>,
+    columns: OnceLock<(File, ArrowReaderMetadata)>,
 }
 
 /// The values of a column for some rows.
@@ -55,11 +55,11 @@ impl Segment {
         Segment {
             dir: store.join(&reference.dir),
             reference: reference.clone(),
-            rows: OnceCell::new(),
-            ids: OnceCell::new(),
-            meta: OnceCell::new(),
-            words: OnceCell::new(),
-            columns: OnceCell::new(),
+            rows: OnceLock::new(),
+            ids: OnceLock::new(),
+            meta: OnceLock::new(),
+            words: OnceLock::new(),
+            columns: OnceLock::new(),
         }
     }
 
@@ -77,7 +77,7 @@ impl Segment {
         StoreError { path: self.dir.join(file).display().to_string(), error: error.to_string(), gone: !self.dir.exists() }
     }
 
-    fn load<'a>(&self, cell: &'a OnceCell<Bytes>, file: &str) -> Result<&'a Bytes, StoreError> {
+    fn load<'a>(&self, cell: &'a OnceLock<Bytes>, file: &str) -> Result<&'a Bytes, StoreError> {
         if let Some(bytes) = cell.get() {
             return Ok(bytes);
         }

@@ -9,7 +9,6 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use corr_parsers::clock::Clock;
 use corr_parsers::event::{Event, Outcome, Value};
 use corr_parsers::format::Meta;
 use corr_parsers::ids;
@@ -22,6 +21,7 @@ use super::rows::RowsBuilder;
 use super::word_index::{KindWords, WordClass, WordIndexBuilder, class};
 use crate::query::visible;
 use crate::run::events::{self, Facts, Start};
+use crate::run::timing::Timing;
 
 /// What a segment could not be written for.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ pub struct SegmentMeta {
 pub struct Part<'s> {
     pub bytes: &'s [u8],
     pub layout: &'s Layout,
-    pub clock: &'s Clock,
+    pub timing: &'s Timing,
     pub start: Start,
     /// End of the part, a record's start or the source's end.
     pub end: usize,
@@ -129,7 +129,7 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
     };
     let mut failed = None;
     let mut reported = part.start.offset;
-    events::each(part.bytes, part.layout, part.clock, part.start, part.end, |record, event, facts| {
+    events::each(part.bytes, part.layout, part.timing, part.start, part.end, |record, event, facts| {
         if let Err(error) = builder.record(record, event, facts) {
             failed = Some(error);
             return ControlFlow::Break(());

@@ -33,7 +33,7 @@ pub fn write(path: &Path, part: &Part<'_>) -> io::Result<()> {
         }
         Ok(())
     };
-    events::each(part.bytes, part.layout, part.clock, part.start, part.end, |record, event, facts| {
+    events::each(part.bytes, part.layout, part.timing, part.start, part.end, |record, event, facts| {
         let at = pending.len();
         pending.extend_from_slice(&part.bytes[facts.offset..facts.offset + facts.length]);
         if !event.withheld.is_empty() {

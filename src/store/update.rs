@@ -19,6 +19,7 @@ use super::text;
 use crate::run::bytes::{self, Bytes};
 use crate::run::events::{self, Start};
 use crate::run::source::{Class, NotRead, Source};
+use crate::run::timing::Timing;
 use crate::run::{Run, discover};
 
 /// Bytes of a source that one segment covers, about.
@@ -80,6 +81,7 @@ struct Plan {
     /// Where new segments begin; `None`: nothing to build.
     from: Option<Start>,
     what: What,
+    timing: Option<Timing>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -126,9 +128,8 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
         let Some(bytes) = &plan.bytes else { return Ok(()) };
         let n = number.fetch_add(1, Ordering::Relaxed);
         let (aside, name) = (dir.join(format!("new-{n}")), format!("seg-{generation}-{n}"));
-        // A layout and clock from the entry, so that the segment is what the manifest says of it.
-        let (Some(layout), Some(clock)) = (plan.entry.layout(), plan.entry.clock.clock()) else { return Ok(()) };
-        let part = Part { bytes, layout: &layout, clock: &clock, start: *start, end: *end };
+        let (Some(layout), Some(timing)) = (plan.entry.layout(), &plan.timing) else { return Ok(()) };
+        let part = Part { bytes, layout: &layout, timing, start: *start, end: *end };
         let meta = segment::build(&aside, &part, &|n| progress.advance(n))?;
         if plan.entry.embedded {
             text::write(&aside.join(text::FILE), &part).map_err(failed(&aside))?;
@@ -153,7 +154,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     parts.par_iter().with_max_len(1).try_for_each(build)?;
     let mut built = built.into_inner().unwrap_or_default();
     built.sort_by_key(|(i, r, _)| (*i, r.from));
-    let mut new = Manifest { generation, ..Manifest::empty() };
+    let mut new = Manifest { generation, declared: run.declared.fingerprint.clone(), ..Manifest::empty() };
     for (i, (source, plan)) in plans.into_iter().enumerate() {
         match plan.what {
             What::Kept => report.kept += 1,
@@ -218,7 +219,7 @@ fn plan(source: &Source, old: &Manifest, dir: &Path, options: UpdateOptions) -> 
         && old.stat == source.stat
     {
         let entry = Entry { owner: source.owner.clone(), ..old.clone() };
-        return Ok(Plan { entry, bytes: None, from: None, what: What::Kept });
+        return Ok(Plan { entry, bytes: None, from: None, what: What::Kept, timing: None });
     }
     let opened = bytes::open(&source.path)?;
     let mut entry = Entry::of(source, opened.bytes.len() as u64);
@@ -230,17 +231,25 @@ fn plan(source: &Source, old: &Manifest, dir: &Path, options: UpdateOptions) -> 
         entry.embedded = old.embedded;
         entry.segments = kept;
         if old.size == opened.bytes.len() as u64 {
-            return Ok(Plan { entry, bytes: None, from: None, what: What::Kept });
+            return Ok(Plan { entry, bytes: None, from: None, what: What::Kept, timing: None });
         }
-        let from = reopen_last(&mut entry, &opened.bytes, old.size);
-        return Ok(Plan { entry, bytes: Some(opened.bytes), from: Some(from), what: What::Grown });
+        let timing = timing_of(&entry, &opened.bytes);
+        let from = reopen_last(&mut entry, &opened.bytes, old.size, timing.as_ref());
+        return Ok(Plan { entry, bytes: Some(opened.bytes), from: Some(from), what: What::Grown, timing });
     }
     let from = (!opened.bytes.is_empty()).then(Start::of_source);
-    Ok(Plan { entry, bytes: Some(opened.bytes), from, what: What::Built })
+    let timing = timing_of(&entry, &opened.bytes);
+    Ok(Plan { entry, bytes: Some(opened.bytes), from, what: What::Built, timing })
+}
+
+/// How the stamps of an entry's bytes are placed.
+fn timing_of(entry: &Entry, bytes: &[u8]) -> Option<Timing> {
+    let (layout, clock) = (entry.layout()?, entry.clock.clock()?);
+    Some(Timing::of(bytes, &layout, &clock))
 }
 
 /// Would the source be read now as it was read then?
-fn reads_alike(old: &Entry, source: &Source) -> bool {
+pub fn reads_alike(old: &Entry, source: &Source) -> bool {
     let now = Entry::of(source, old.size);
     let clock = |c: &ClockEntry| (c.rule.clone(), c.last_year);
     let main = |e: &Entry| (e.envelope.clone(), e.document, e.formats.first().cloned());
@@ -266,8 +275,8 @@ fn still_true(old: &Entry, bytes: &[u8]) -> Option<Vec<SegmentRef>> {
 }
 
 /// Takes the last record out of the last segment, since lines that came later may belong to it, and says where to read on.
-fn reopen_last(entry: &mut Entry, bytes: &[u8], old_size: u64) -> Start {
-    let (Some(layout), Some(clock)) = (entry.layout(), entry.clock.clock()) else { return Start::of_source() };
+fn reopen_last(entry: &mut Entry, bytes: &[u8], old_size: u64, timing: Option<&Timing>) -> Start {
+    let (Some(layout), Some(timing)) = (entry.layout(), timing) else { return Start::of_source() };
     if old_size == 0 || entry.segments.is_empty() {
         entry.segments.clear();
         return Start::of_source();
@@ -283,13 +292,13 @@ fn reopen_last(entry: &mut Entry, bytes: &[u8], old_size: u64) -> Start {
         entry.segments.pop();
     }
     let line = 1 + events::count_lines(&bytes[..offset]);
-    Start { offset, line, order: events::order_before(bytes, &layout, &clock, offset) }
+    Start { offset, line, order: events::order_before(bytes, &layout, timing, offset) }
 }
 
 /// Cuts what is to be built of a source into parts at record starts.
 fn cut(i: usize, plan: &Plan) -> Vec<(usize, Start, usize)> {
     let (Some(bytes), Some(first)) = (&plan.bytes, plan.from) else { return Vec::new() };
-    let (Some(layout), Some(clock)) = (plan.entry.layout(), plan.entry.clock.clock()) else { return Vec::new() };
+    let (Some(layout), Some(timing)) = (plan.entry.layout(), &plan.timing) else { return Vec::new() };
     let mut parts = Vec::new();
     let mut start = first;
     while start.offset < bytes.len() {
@@ -305,7 +314,7 @@ fn cut(i: usize, plan: &Plan) -> Vec<(usize, Start, usize)> {
             break;
         }
         let line = start.line + events::count_lines(&bytes[start.offset..end]);
-        start = Start { offset: end, line, order: events::order_before(bytes, &layout, &clock, end) };
+        start = Start { offset: end, line, order: events::order_before(bytes, &layout, timing, end) };
     }
     parts
 }

@@ -2,7 +2,8 @@
 //!
 //! Three things are no terms (ENGINE.md 2.3 to 2.5 measured why):
 //! * the words that every record of a kind has: they stand once in [`KindWords`], not once a record;
-//! * words of hex digits with at least one decimal digit (numbers, ports, parts of ids): a query for one scans the source, at the speed of memory;
+//! * numbers and their like: words that begin with a digit, and hex digits with a decimal one among them. A query for one scans the source, at the
+//!   speed of memory;
 //! * ids, and hex words of 12 digits and more: they stand in the id index.
 //!
 //! A record of which nothing is left is no document. Bodies and credentials never come here.
@@ -42,27 +43,30 @@ pub enum WordClass {
     Word,
     /// Hex digits with a decimal digit among them, short: not indexed.
     Number,
-    /// The same from twelve digits on: in the id index.
+    /// Twelve or more hex digits with a decimal one: in the id index.
     Id,
 }
 
-/// The class of a lower-cased word.
+/// The class of a word.
 pub fn class(word: &[u8]) -> WordClass {
     if word.len() > LONGEST {
         return WordClass::Number;
     }
     let mut decimal = false;
+    let mut hex = true;
     for b in word {
         match b {
             b'0'..=b'9' => decimal = true,
             b'a'..=b'f' | b'A'..=b'F' => {}
-            _ => return WordClass::Word,
+            _ => hex = false,
         }
     }
-    match (decimal, word.len() >= ID_WORD) {
-        (false, _) => WordClass::Word,
-        (true, false) => WordClass::Number,
+    match (decimal && hex, word.len() >= ID_WORD) {
         (true, true) => WordClass::Id,
+        (true, false) => WordClass::Number,
+        // Parts of stamps (`20T08`, `160201Z`) and quantities (`30ms`): nearly as many as numbers, and asked for as rarely.
+        (false, _) if word.first().is_some_and(u8::is_ascii_digit) => WordClass::Number,
+        _ => WordClass::Word,
     }
 }
 

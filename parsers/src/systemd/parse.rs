@@ -9,6 +9,8 @@ use crate::event::{Event, Kind, Outcome, Value};
 pub static SAMPLES: &[(&str, &str)] = &[
     ("Starting sglang-decode.service - SGLang decode worker (Qwen3-32B TP2)...", "unit_starting"),
     ("Started sglang-prefill.service - SGLang prefill worker (Qwen3-32B TP2).", "unit_started"),
+    ("Reached target nest.target - nested test target.", "unit_started"),
+    ("Stopped target nest.target - nested test target.", "unit_stopped"),
     ("Finished sglang-noisy.service - SGLang noisy worker (rate limited).", "unit_finished"),
     ("Stopping sglang@decode\\x2d0.service - SGLang decode\\x2d0 (decode-0) on gpu-node-07...", "unit_stopping"),
     ("Stopped sglang-decode.service - SGLang decode worker (Qwen3-32B TP2).", "unit_stopped"),
@@ -50,8 +52,16 @@ pub static SAMPLES: &[(&str, &str)] = &[
     ("Time jumped backwards, rotating.", "clock_changed"),
 ];
 
-/// `Starting U - D...`: verb, kind, and whether the text says which unit.
+/// `Starting U - D...`: verb and kind. Types other than services have words of their own for started and stopped; the longer first.
 static VERBS: &[(&str, &Kind)] = &[
+    ("Reached target ", &kinds::STARTED),
+    ("Created slice ", &kinds::STARTED),
+    ("Listening on ", &kinds::STARTED),
+    ("Mounted ", &kinds::STARTED),
+    ("Stopped target ", &kinds::STOPPED),
+    ("Removed slice ", &kinds::STOPPED),
+    ("Closed ", &kinds::STOPPED),
+    ("Unmounted ", &kinds::STOPPED),
     ("Starting ", &kinds::STARTING),
     ("Started ", &kinds::STARTED),
     ("Finished ", &kinds::FINISHED),
@@ -124,11 +134,7 @@ pub fn unit_of(text: &[u8]) -> Option<&[u8]> {
     if let Some((unit, _)) = prefixed(text) {
         return Some(unit);
     }
-    for before in ["Created slice ", "Removed slice ", "Reached target ", "Stopped target ", "Listening on ", "Closed ", "Unit "] {
-        if let Some(rest) = text.strip_prefix(before.as_bytes()) {
-            return named(rest).map(|(unit, _)| unit);
-        }
-    }
+    let text = text.strip_prefix(b"Unit ").unwrap_or(text);
     named(text).map(|(unit, _)| unit)
 }
 
@@ -151,10 +157,8 @@ fn prefixed(text: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Does this text name a unit the way systemd does? Texts without one are systemd's only where the envelope says so.
 pub fn head(line: &[u8]) -> bool {
-    match line.first() {
-        Some(b'S' | b'F' | b'R' | b'D') => {}
-        Some(b) if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'T' | b'M') => {}
-        _ => return false,
+    if !line.first().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':' | b'\\')) {
+        return false;
     }
     if VERBS.iter().any(|(verb, _)| line.strip_prefix(verb.as_bytes()).is_some_and(|rest| named(rest).is_some_and(status_end))) {
         return true;

@@ -213,7 +213,9 @@ fn sha256(bytes: &[u8]) -> String {
     let mut h: Vec<u32> = primes[..8].iter().map(|n| root(*n, 0.5)).collect();
     let mut data = bytes.to_vec();
     data.push(0x80);
-    data.resize(data.len().next_multiple_of(64) + if data.len() % 64 > 56 || data.len() % 64 == 0 { 64 } else { 0 } - 8, 0);
+    while data.len() % 64 != 56 {
+        data.push(0);
+    }
     data.extend_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
     for block in data.chunks(64) {
         let mut w: Vec<u32> = block.chunks(4).map(|c| u32::from_be_bytes([c[0], c[1], c[2], c[3]])).collect();
@@ -243,5 +245,149 @@ fn sha256(bytes: &[u8]) -> String {
 #[test]
 fn the_hash_is_sha256() {
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    assert_eq!(sha256(&[b'a'; 119]).len(), 64);
+    assert_eq!(sha256(&[b'a'; 119]), "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb");
+}
+
+/// The mode of a file's name: `short-iso.reverse.txt`, `de_DE.short.txt`, `json.txt`.
+fn mode_of(name: &str) -> Option<&'static Envelope> {
+    let stem = name.strip_suffix(".txt")?;
+    MODES.iter().find(|(mode, _)| stem.split('.').any(|part| part == *mode)).map(|(_, envelope)| *envelope)
+}
+
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for name in names(folder) {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            files(&path, into);
+        } else if mode_of(&name).is_some() {
+            into.push(path);
+        }
+    }
+}
+
+/// Options, locales, catalogs, markers: nothing is broken, and detection names the mode.
+#[test]
+fn every_rendering_is_explained_and_detected() {
+    let Some(root) = cases() else {
+        println!("skipped: no journald cases");
+        return;
+    };
+    let mut found = Vec::new();
+    for folder in ["synthetic", "real", "cases", "locale"] {
+        files(&root.join(folder), &mut found);
+    }
+    let (mut all, mut skipped, mut bad) = (0, 0, 0);
+    for path in &found {
+        let envelope = mode_of(path.file_name().unwrap().to_str().unwrap()).unwrap();
+        let bytes = std::fs::read(path).unwrap();
+        let mut at = 0;
+        while at < bytes.len() {
+            let mut entry = Entry::default();
+            let len = (envelope.read)(&bytes, at, &mut entry);
+            all += 1;
+            match entry.content {
+                Content::Payload => {}
+                Content::Skip(_) => skipped += 1,
+                Content::Broken(reason) => {
+                    bad += 1;
+                    println!("{}: byte {at}: {reason}", path.strip_prefix(&root).unwrap().display());
+                }
+            }
+            at += len;
+        }
+        let head = &bytes[..bytes.len().min(crate::detect::SAMPLE)];
+        let detection = crate::detect::detect(head, head.len() == bytes.len());
+        let got = detection.layout.envelope.map(|e| e.name);
+        // A file that holds only `-- No entries --` says nothing of its mode.
+        if got != Some(envelope.name) && bytes != b"-- No entries --\n" {
+            bad += 1;
+            println!("{}: detected {got:?}: {:?}", path.strip_prefix(&root).unwrap().display(), detection.envelopes);
+        }
+    }
+    println!("journald renderings: {} files, {all} entries, {skipped} of them skipped, {bad} not explained or not detected", found.len());
+    assert!(found.len() > 100, "the folders of the cases have moved");
+    assert_eq!(bad, 0);
+}
+
+/// MESSAGE_ID of systemd (formats of all versions agree) and the kinds that its texts may get.
+static MESSAGE_IDS: &[(&str, &[&str])] = &[
+    ("7d4958e842da4a758f6c1cdc7b36dcc5", &["unit_starting"]),
+    ("39f53479d3a045ac8e11786248231fbf", &["unit_started", "unit_finished", "unit_skipped"]),
+    ("be02cf6855d2428ba40df7e9d022f03d", &["unit_start_failed", "unit_dependency_failed"]),
+    ("de5b426a63be47a7b6ac3eaac82e2f6f", &["unit_stopping"]),
+    ("9d1aaa27d60140bd96365438aad20286", &["unit_stopped"]),
+    ("d34d037fff1847e6ae669a370e694725", &["unit_reloading"]),
+    ("7b05ebc668384222baa8881179cfda54", &["unit_reloaded"]),
+    ("98e322203f7a4ed290d09fe03c09fe15", &["unit_main_exited", "unit_control_exited"]),
+    ("d9b373ed55a64feb8242e02dbe79a49c", &["unit_failed"]),
+    ("7ad2d189f7e94e70a38c781354912448", &["unit_deactivated"]),
+    ("5eb03494b6584870a536b337290809b3", &["unit_restart_scheduled"]),
+    ("641257651c1b4ec9a8624d7a40a9e1e7", &["unit_exec_failed"]),
+    ("fe6faa94e7774663a0da52717891d8ef", &["unit_oom_killed"]),
+    ("ae8f7b866b0347b9af31fe1c80b127c0", &["unit_consumed"]),
+    ("a596d6fe7bfa4994828e72309e95d61e", &["journal_suppressed"]),
+    ("e9bf28e6e834481bb6f48f548ad13606", &["journal_missed"]),
+    ("c7a787079b354eaaa9e77b371893cd27", &["clock_changed"]),
+    ("f77379a8490b408bbe5f6940505a777b", &["journal_started"]),
+    ("b07a249cd024414a82dd00cd181378ff", &["startup_finished"]),
+];
+
+/// The kinds and fields that the text gives, against the ids and fields that systemd sent beside it.
+#[test]
+fn systemds_texts_agree_with_its_fields() {
+    let Some(root) = cases() else {
+        println!("skipped: no journald cases");
+        return;
+    };
+    let mut found = Vec::new();
+    for folder in ["synthetic", "real", "cases"] {
+        files(&root.join(folder), &mut found);
+    }
+    let (mut checked, mut compared, mut wrong) = (0, 0, 0);
+    for path in found.iter().filter(|path| path.file_name().is_some_and(|name| name == "json.txt")) {
+        let bytes = std::fs::read(path).unwrap();
+        let layout = crate::record::Layout { envelope: Some(&JSON), formats: crate::FORMATS.to_vec(), document: false };
+        let mut reader = crate::record::Reader::new(&bytes, 0, &layout);
+        while let Some(record) = reader.next() {
+            let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);
+            record.parse(&mut event);
+            let meta = record.meta.unwrap();
+            let more = |name: &str| meta.more.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+            let Some((_, kinds)) = more("MESSAGE_ID").and_then(|id| MESSAGE_IDS.iter().find(|(known, _)| *known == id)) else { continue };
+            checked += 1;
+            let mut complain = |what: &str| {
+                wrong += 1;
+                println!("{}: {what}: {}", path.strip_prefix(&root).unwrap().display(), String::from_utf8_lossy(record.payload));
+            };
+            if !kinds.contains(&event.kind.name) {
+                complain(event.kind.name);
+            }
+            let speaks = matches!(meta.unit_source, "UNIT" | "USER_UNIT");
+            let about = more("OBJECT_SYSTEMD_UNIT").or(if speaks { Some(meta.unit.as_str()) } else { None });
+            for (field, want) in [
+                ("unit", about),
+                ("result", more("UNIT_RESULT")),
+                ("code", more("EXIT_CODE")),
+                ("status", more("EXIT_STATUS")),
+                ("restart_counter", more("N_RESTARTS")),
+                ("messages", more("N_DROPPED")),
+            ] {
+                let Some(got) = event.get(field) else { continue };
+                let got = match got {
+                    crate::event::Value::Str(text) => text.to_string(),
+                    crate::event::Value::Int(number) => number.to_string(),
+                    other => format!("{other:?}"),
+                };
+                if let Some(want) = want {
+                    compared += 1;
+                    if got != want {
+                        complain(&format!("{field} is {want} in the journal and {got} in the text"));
+                    }
+                }
+            }
+        }
+    }
+    println!("systemd texts: {checked} messages, {compared} fields compared, {wrong} differences");
+    assert!(checked > 400 && compared > 400, "{checked} {compared}");
+    assert_eq!(wrong, 0);
 }

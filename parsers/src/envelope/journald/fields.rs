@@ -145,7 +145,9 @@ impl<'a> Fields<'a> {
             put(&mut meta.ident, ident);
         }
         // Anybody may send UNIT=; only a manager's is believed. A user manager is `init.scope` of its user.
-        let manager = self.pid == Some(1) || self.system_unit.as_deref() == Some(b"init.scope");
+        // The child between fork and exec speaks with a pid of its own, and when it ends quickly journald finds no unit for it.
+        let unknown = self.system_unit.is_none() && self.user_unit.is_none();
+        let manager = unknown || self.pid == Some(1) || self.system_unit.as_deref() == Some(b"init.scope");
         let user_manager = self.user_unit.as_deref() == Some(b"init.scope") || (manager && self.spoken.is_none());
         let choices = [
             ("UNIT", if manager { self.spoken.as_ref() } else { None }),

@@ -10,12 +10,15 @@ use memchr::{memchr2, memmem};
 use super::fields::{self, Fields, Value};
 use super::short;
 use crate::format::{Content, Entry};
-use crate::record::{line_len, trim_end};
+use crate::record::{line_len, strip_ansi, trim_end};
 
 /// Does this line hold an entry, or a line that journalctl adds between entries?
 pub fn begins(line: &[u8]) -> bool {
-    // Inside another JSON string the closing quote would be `\"`.
-    (body(line).first() == Some(&b'{') && memmem::find(line, b"\"__REALTIME_TIMESTAMP\"").is_some()) || short::marker(line).is_some()
+    if body(line).first() != Some(&b'{') {
+        return short::marker(line).is_some();
+    }
+    // Inside another JSON string the closing quote would be `\"`. A terminal's copy has colours inside the quotes.
+    memmem::find(line, b"\"__REALTIME_TIMESTAMP\"").is_some() || memmem::find(line, b"m__REALTIME_TIMESTAMP\x1b[").is_some()
 }
 
 /// Without what `json-sse` and `json-seq` put before an object.
@@ -35,21 +38,31 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
         entry.content = Content::Skip(reason);
         return len;
     }
-    let object = body(line);
-    let before = line.len() - object.len();
-    let mut fields = Fields::default();
-    if let Err(reason) = scan(object, before, &mut fields, entry) {
-        entry.clear();
-        entry.content = Content::Broken(reason);
-        return len;
+    if let Err(reason) = object(line, entry) {
+        // A terminal's copy (`SYSTEMD_COLORS=1`). journalctl itself never writes a bare ESC, but for v237 with --all.
+        let mut plain = Vec::new();
+        if memchr::memchr(0x1b, line).is_some() {
+            entry.clear();
+            strip_ansi(line, &mut plain);
+        }
+        if plain.is_empty() || object(&plain, entry).is_err() {
+            entry.clear();
+            entry.content = Content::Broken(reason);
+        }
     }
+    len
+}
+
+/// Reads one line's object into `entry`.
+fn object(line: &[u8], entry: &mut Entry) -> Result<(), &'static str> {
+    let object = body(line);
+    let mut fields = Fields::default();
+    scan(object, line.len() - object.len(), &mut fields, entry)?;
     if entry.meta.received.is_none() {
-        entry.clear();
-        entry.content = Content::Broken("JSON, but not of journalctl");
-        return len;
+        return Err("JSON, but not of journalctl");
     }
     fields.finish(entry);
-    len
+    Ok(())
 }
 
 fn scan<'a>(object: &'a [u8], before: usize, fields: &mut Fields<'a>, entry: &mut Entry) -> Result<(), &'static str> {

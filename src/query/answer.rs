@@ -1,0 +1,644 @@
+//! Asks a question of every source and gathers what was found: by the index where there is one, by a scan elsewhere, by both where a source grew.
+
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use corr_parsers::event::{Event, Value};
+use corr_parsers::record::Record;
+use corr_parsers::stamp::Stamp;
+use rayon::prelude::*;
+
+use super::expr::Expr;
+use super::literals::required_literals;
+use super::matches::Matcher;
+use super::plan::{self, PlanError, Step, View};
+use super::scan::{self, Finder, Scanned};
+use super::sources::Asked;
+use super::subject::{Item, Name, Special, Subject};
+use crate::run::events::{self, Facts, Start};
+use crate::store::open::{Cell, Segment};
+use crate::store::rowset::RowSet;
+
+/// A window of time, UTC ns, half open; `None` is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+}
+
+impl Window {
+    /// Can something of this stamp have happened in the window? Without a stamp the sort key decides; without either it stays outside,
+    /// unless the window is open.
+    pub fn may_hold(&self, stamp: Option<Stamp>, order: Option<i64>) -> bool {
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        let (start, end) = match (stamp, order) {
+            (Some(s), _) => (s.start, s.end),
+            (None, Some(order)) => (order, order.saturating_add(1)),
+            (None, None) => return false,
+        };
+        self.until.is_none_or(|until| start < until) && self.since.is_none_or(|since| end > since)
+    }
+
+    /// Does the stamp reach over an edge of the window, so that it is not known to lie inside?
+    pub fn cuts(&self, stamp: Option<Stamp>) -> bool {
+        let Some(stamp) = stamp else { return false };
+        self.since.is_some_and(|since| stamp.start < since && stamp.end > since)
+            || self.until.is_some_and(|until| stamp.start < until && stamp.end > until)
+    }
+}
+
+/// How hits are put in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// By time, then source, then position; `false`: the latest first.
+    Time(bool),
+    /// By a field, then by time; `false`: the largest first. Events without it come last.
+    Field(String, bool),
+}
+
+/// What is asked.
+pub struct Question {
+    pub expr: Expr,
+    pub matcher: Matcher,
+    pub window: Window,
+    pub sort: Sort,
+    /// How many hits are kept; 0 keeps all.
+    pub limit: usize,
+    /// Count hits by the values of this name.
+    pub count_by: Option<String>,
+    /// Count hits in bins of this many ns.
+    pub histogram: Option<i64>,
+    /// Bodies are searched too.
+    pub bodies: bool,
+}
+
+/// One event that matched, by where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Index of the source.
+    pub source: usize,
+    pub offset: u64,
+    pub order: Option<i64>,
+    /// Its value of the field that is sorted by.
+    key: Option<Key>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Key {
+    Number(f64),
+    Text(String),
+}
+
+/// How a source was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Asking {
+    /// Rows that the index answered for.
+    pub indexed_rows: u64,
+    /// Bytes that were scanned.
+    pub scanned: u64,
+    /// Records that were read to judge them.
+    pub read: u64,
+    pub matched: u64,
+    /// What each clause left, by segment, summed.
+    pub steps: BTreeMap<(usize, usize), (&'static str, u64, bool)>,
+    /// The source could not be read.
+    pub failed: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub hits: Vec<Hit>,
+    pub total: u64,
+    /// Hits whose stamp reaches over an edge of the window.
+    pub at_edge: u64,
+    /// Hits without any time, of which a window says nothing; they are left out of it.
+    pub counts: BTreeMap<String, u64>,
+    /// Hits by the start of their bin; `None`: no time is known.
+    pub bins: BTreeMap<Option<i64>, u64>,
+    pub asking: Vec<Asking>,
+}
+
+/// What is kept of one matching record.
+struct Found {
+    offset: u64,
+    order: Option<i64>,
+    at_edge: bool,
+    key: Option<Key>,
+    counted: Vec<String>,
+}
+
+/// Asks all sources.
+pub fn ask(question: &Question, sources: &[Asked]) -> Result<Answer, PlanError> {
+    let mut answer = Answer::default();
+    let mut keeper = Keeper { sort: question.sort.clone(), limit: question.limit, heap: BinaryHeap::new(), all: Vec::new() };
+    for (i, source) in sources.iter().enumerate() {
+        let mut asking = Asking::default();
+        let result = ask_source(question, i, source, &mut asking, &mut answer, &mut keeper);
+        match result {
+            Ok(()) => {}
+            Err(PlanError::Store(error)) => asking.failed = Some(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        answer.total += asking.matched;
+        answer.asking.push(asking);
+    }
+    answer.hits = keeper.finish();
+    Ok(answer)
+}
+
+fn ask_source(
+    question: &Question,
+    index: usize,
+    source: &Asked,
+    asking: &mut Asking,
+    answer: &mut Answer,
+    keeper: &mut Keeper,
+) -> Result<(), PlanError> {
+    for segment in &source.segments {
+        ask_segment(question, index, source, segment, asking, answer, keeper)?;
+    }
+    if source.unindexed || source.needs_tail() {
+        match source.bytes() {
+            Ok(bytes) => {
+                let from = source.indexed_to;
+                asking.scanned += (bytes.len() - from.min(bytes.len())) as u64;
+                let found = scan_range(question, source, bytes, from, bytes.len(), None);
+                note(question, index, found, asking, answer, keeper);
+            }
+            Err(error) => asking.failed = Some(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn ask_segment(
+    question: &Question,
+    index: usize,
+    source: &Asked,
+    segment: &Segment,
+    asking: &mut Asking,
+    answer: &mut Answer,
+    keeper: &mut Keeper,
+) -> Result<(), PlanError> {
+    let (first, last) = (segment.reference.first, segment.reference.last);
+    asking.indexed_rows += segment.len() as u64;
+    let bounds = match (first, last) {
+        (Some(first), Some(last)) => Some(Stamp { start: first, end: last.max(first + 1) }),
+        _ => None,
+    };
+    if let Some(bounds) = bounds
+        && !question.window.may_hold(Some(bounds), None)
+        && !reaches(question, bounds)
+    {
+        return Ok(());
+    }
+    let scan = |text: &str| scan_rows(source, segment, text);
+    let view = View { segment, facts: source.facts(), scan: &scan };
+    let mut steps: Vec<Step> = Vec::new();
+    let mut rows = plan::rows(&question.expr, &view, &mut steps)?;
+    for step in steps {
+        let entry = asking.steps.entry((step.span.start, step.span.end)).or_insert((step.by, 0, true));
+        entry.1 += step.rows as u64;
+        entry.2 &= step.exact;
+    }
+    rows.truncate(segment.len());
+    if rows.is_empty() {
+        return Ok(());
+    }
+    // Which rows lie in the window is said by the columns, unless so few are left that reading them says it sooner.
+    let windowed = question.window != Window::default();
+    let wants_event = question.count_by.as_deref().is_some_and(|f| !by_column(f)) || matches!(question.sort, Sort::Field(..));
+    if rows.exact && !wants_event {
+        return by_columns(question, index, segment, rows, windowed, asking, answer, keeper);
+    }
+    let bytes = match source.bytes() {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            asking.failed = Some(error.to_string());
+            return Ok(());
+        }
+    };
+    let chosen: Vec<usize> = rows.iter().collect();
+    asking.read += chosen.len() as u64;
+    let orders = orders_of(segment, &rows, windowed || chosen.len() > 4096)?;
+    let table = segment.rows()?;
+    let needs_line = uses_line(&question.expr);
+    let mut lines: HashMap<usize, u64> = HashMap::new();
+    if needs_line {
+        segment.column("_line", Some(&rows), |row, cell| {
+            if let Cell::UInt(line) = cell {
+                lines.insert(row, line);
+            }
+        })?;
+    }
+    let places: Vec<(u64, Option<i64>, u64)> =
+        chosen.iter().map(|row| (table.offset(*row), orders.get(row).copied(), lines.get(row).copied().unwrap_or(0))).collect();
+    let known_orders = windowed || chosen.len() > 4096;
+    let found: Vec<Found> = places
+        .par_chunks(1024)
+        .flat_map_iter(|chunk| {
+            let mut found = Vec::new();
+            for (offset, order, line) in chunk {
+                let start = Start { offset: *offset as usize, line: *line, order: *order };
+                let judged = events::one(bytes, &source.layout, source.timing(), start, |record, event, facts| {
+                    judge(question, source, record, event, facts)
+                });
+                found.extend(judged.flatten());
+            }
+            found
+        })
+        .collect();
+    let mut found = found;
+    if !known_orders {
+        complete_orders(segment, &mut found)?;
+    }
+    note(question, index, found, asking, answer, keeper);
+    Ok(())
+}
+
+/// Sort keys of rows, where reading them all costs less than it saves.
+fn orders_of(segment: &Segment, rows: &RowSet, wanted: bool) -> Result<HashMap<usize, i64>, PlanError> {
+    let mut orders = HashMap::new();
+    if wanted {
+        segment.column("_order", Some(rows), |row, cell| {
+            if let Cell::Int(order) = cell {
+                orders.insert(row, order);
+            }
+        })?;
+    }
+    Ok(orders)
+}
+
+/// Gives events without a stamp of their own the sort key that the columns have for them.
+fn complete_orders(segment: &Segment, found: &mut [Found]) -> Result<(), PlanError> {
+    if found.iter().all(|f| f.order.is_some()) {
+        return Ok(());
+    }
+    let table = segment.rows()?;
+    let mut rows = RowSet::none(segment.len());
+    let mut of_row: HashMap<usize, usize> = HashMap::new();
+    for (i, f) in found.iter().enumerate().filter(|(_, f)| f.order.is_none()) {
+        if let Some(row) = table.row_at(f.offset) {
+            rows.insert(row);
+            of_row.insert(row, i);
+        }
+    }
+    segment.column("_order", Some(&rows), |row, cell| {
+        if let (Cell::Int(order), Some(i)) = (cell, of_row.get(&row)) {
+            found[*i].order = Some(order);
+        }
+    })?;
+    Ok(())
+}
+
+/// Is there a row without a stamp that could lie in the window although the stamps of the segment do not? Such rows carry the sort key of the
+/// stamped row before them, which lies in the bounds too or before the segment.
+fn reaches(question: &Question, bounds: Stamp) -> bool {
+    question.window.since.is_none_or(|since| since <= bounds.start) && question.window.until.is_none_or(|until| until > bounds.start)
+}
+
+fn by_column(field: &str) -> bool {
+    matches!(Name::new(field).special, Special::Kind | Special::Level)
+}
+
+fn uses_line(expr: &Expr) -> bool {
+    let mut uses = false;
+    expr.each_clause(&mut |clause| {
+        if let super::expr::Term::Field(field) = &clause.term {
+            uses |= Name::new(&field.name).special == Special::Line;
+        }
+    });
+    uses
+}
+
+/// Counts and orders rows that are known to match, without reading a record.
+#[allow(clippy::too_many_arguments)] // one place calls it; a struct would only move the list
+fn by_columns(
+    question: &Question,
+    index: usize,
+    segment: &Segment,
+    mut rows: RowSet,
+    windowed: bool,
+    asking: &mut Asking,
+    answer: &mut Answer,
+    keeper: &mut Keeper,
+) -> Result<(), PlanError> {
+    let mut edge = 0;
+    if windowed {
+        let mut starts: HashMap<usize, i64> = HashMap::new();
+        let mut inside = RowSet::none(segment.len());
+        let mut unstamped = rows.clone();
+        segment.column("_start", Some(&rows), |row, cell| {
+            if let Cell::Int(start) = cell {
+                unstamped.remove(row);
+                if question.window.until.is_none_or(|until| start < until) {
+                    starts.insert(row, start);
+                }
+            }
+        })?;
+        segment.column("_end", Some(&rows), |row, cell| {
+            if let (Cell::Int(end), Some(start)) = (cell, starts.get(&row)) {
+                let stamp = Some(Stamp { start: *start, end });
+                if question.window.may_hold(stamp, None) {
+                    inside.insert(row);
+                    edge += u64::from(question.window.cuts(stamp));
+                }
+            }
+        })?;
+        segment.column("_order", Some(&unstamped), |row, cell| {
+            if let Cell::Int(order) = cell
+                && question.window.may_hold(None, Some(order))
+            {
+                inside.insert(row);
+            }
+        })?;
+        rows = inside;
+    }
+    let matched = rows.count() as u64;
+    asking.matched += matched;
+    answer.at_edge += edge;
+    if let Some(field) = &question.count_by {
+        let column = if Name::new(field).special == Special::Kind { "_kind" } else { "_level" };
+        let mut counted = 0;
+        segment.column(column, Some(&rows), |_, cell| {
+            if let Cell::Text(text) = cell {
+                counted += 1;
+                match answer.counts.get_mut(text) {
+                    Some(n) => *n += 1,
+                    None => {
+                        answer.counts.insert(text.to_string(), 1);
+                    }
+                }
+            }
+        })?;
+        if matched > counted {
+            *answer.counts.entry(String::new()).or_default() += matched - counted;
+        }
+        return Ok(());
+    }
+    let mut orders: Vec<(usize, i64)> = Vec::with_capacity(rows.count());
+    let mut unknown = rows.clone();
+    segment.column("_order", Some(&rows), |row, cell| {
+        if let Cell::Int(order) = cell {
+            orders.push((row, order));
+            unknown.remove(row);
+        }
+    })?;
+    if let Some(width) = question.histogram {
+        for (_, order) in &orders {
+            *answer.bins.entry(Some(order.div_euclid(width) * width)).or_default() += 1;
+        }
+        if !unknown.is_empty() {
+            *answer.bins.entry(None).or_default() += unknown.count() as u64;
+        }
+        return Ok(());
+    }
+    let table = segment.rows()?;
+    for (row, order) in orders {
+        if keeper.wants(index, Some(order)) {
+            keeper.push(Hit { source: index, offset: table.offset(row), order: Some(order), key: None });
+        }
+    }
+    for row in unknown.iter() {
+        if keeper.wants(index, None) {
+            keeper.push(Hit { source: index, offset: table.offset(row), order: None, key: None });
+        }
+    }
+    Ok(())
+}
+
+/// Rows of a segment whose bytes hold a text, by reading the source.
+fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
+    let finder = Finder::new(&[text.as_bytes().to_vec()])?;
+    if respelled(source) || !text.is_ascii() {
+        return None;
+    }
+    let bytes = source.bytes().ok()?;
+    let (from, to) = (segment.reference.from as usize, segment.reference.to as usize);
+    let table = segment.rows().ok()?;
+    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: false };
+    let parts: Vec<(usize, usize)> =
+        (from..to.min(bytes.len())).step_by(16 << 20).map(|a| (a, (a + (16 << 20)).min(to).min(bytes.len()))).collect();
+    let overlap = text.len();
+    let hits: Vec<Vec<u64>> =
+        parts.par_iter().map(|(a, b)| scan::offsets(scanned, *a, (*b + overlap).min(to).min(bytes.len()), &finder)).collect();
+    let mut rows = RowSet::none(segment.len());
+    let mut last_end = 0u64;
+    for hit in hits.into_iter().flatten() {
+        if hit < last_end {
+            continue;
+        }
+        if let Some(row) = table.row_at(hit) {
+            rows.insert(row);
+            // A record can have several lines: the next hit inside it says nothing new, but parts overlap, so only rising offsets skip.
+            last_end = 0;
+        }
+    }
+    Some(rows)
+}
+
+/// Can the bytes of a source spell a payload otherwise than it reads (numbers for bytes in journald's JSON, JSON escapes)?
+fn respelled(source: &Asked) -> bool {
+    source.layout.envelope.is_some_and(|e| e.name.contains("json"))
+}
+
+fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize, to: usize, order: Option<i64>) -> Vec<Found> {
+    let _ = order;
+    let literals = if respelled(source) || question.bodies { None } else { required_literals(&question.expr) };
+    let finder = literals.as_deref().and_then(Finder::new);
+    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: uses_line(&question.expr) };
+    scan::each(scanned, from, to, finder.as_ref(), |record, event, facts| judge(question, source, record, event, facts))
+}
+
+/// Does a record match? And what is kept of it.
+fn judge(question: &Question, source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &Facts) -> Option<Found> {
+    if !question.window.may_hold(facts.stamp, facts.order) {
+        return None;
+    }
+    let subject = Subject {
+        event,
+        payload: record.payload,
+        withheld: if question.bodies { &[] } else { &event.withheld },
+        facts: source.facts(),
+        meta: record.meta,
+        line: (facts.line > 0).then_some(facts.line),
+    };
+    if !question.matcher.matches(&subject) {
+        return None;
+    }
+    let key = match &question.sort {
+        Sort::Time(_) => None,
+        Sort::Field(field, _) => first_key(&subject, field),
+    };
+    let mut counted = Vec::new();
+    if let Some(field) = &question.count_by {
+        subject.any(&Name::new(field), &mut |item| {
+            let text = item_text(item);
+            if !counted.contains(&text) {
+                counted.push(text);
+            }
+            false
+        });
+        if counted.is_empty() {
+            counted.push(String::new());
+        }
+    }
+    Some(Found { offset: facts.offset as u64, order: facts.order, at_edge: question.window.cuts(facts.stamp), key, counted })
+}
+
+fn first_key(subject: &Subject<'_>, field: &str) -> Option<Key> {
+    let mut key = None;
+    subject.any(&Name::new(field), &mut |item| {
+        key = Some(match item {
+            Item::Number(n) => Key::Number(n as f64),
+            Item::Value(Value::Int(x)) => Key::Number(*x as f64),
+            Item::Value(Value::UInt(x)) => Key::Number(*x as f64),
+            Item::Value(Value::Float(x)) => Key::Number(*x),
+            item => Key::Text(item_text(item)),
+        });
+        true
+    });
+    key
+}
+
+/// An item as it is counted and printed.
+pub fn item_text(item: Item<'_>) -> String {
+    match item {
+        Item::Text(text) | Item::Path(text) => text.to_string(),
+        Item::Number(n) => n.to_string(),
+        Item::Level(level) => level.name().to_string(),
+        Item::Id(id) => {
+            let mut text = String::new();
+            if id.kind == corr_parsers::ids::IdKind::WorkerId {
+                corr_parsers::ids::canonical(Some(id.kind), &id.text, &mut text);
+            } else {
+                text.push_str(&id.text);
+            }
+            text
+        }
+        Item::Value(value) => value_text(value),
+    }
+}
+
+/// A value as text.
+pub fn value_text(value: &Value<'_>) -> String {
+    match value {
+        Value::Int(x) => x.to_string(),
+        Value::UInt(x) => x.to_string(),
+        Value::Float(x) => x.to_string(),
+        Value::Bool(x) => x.to_string(),
+        Value::Str(text) => text.to_string(),
+    }
+}
+
+/// Takes matching records into the answer.
+fn note(question: &Question, index: usize, found: Vec<Found>, asking: &mut Asking, answer: &mut Answer, keeper: &mut Keeper) {
+    asking.matched += found.len() as u64;
+    for f in found {
+        answer.at_edge += u64::from(f.at_edge);
+        for text in f.counted {
+            *answer.counts.entry(text).or_default() += 1;
+        }
+        if let Some(width) = question.histogram {
+            *answer.bins.entry(f.order.map(|o| o.div_euclid(width) * width)).or_default() += 1;
+        }
+        if question.count_by.is_none() && question.histogram.is_none() {
+            keeper.push(Hit { source: index, offset: f.offset, order: f.order, key: f.key });
+        }
+    }
+}
+
+/// Keeps the first hits in the order asked for.
+struct Keeper {
+    sort: Sort,
+    limit: usize,
+    /// The worst of the kept is on top.
+    heap: BinaryHeap<Ranked>,
+    all: Vec<Ranked>,
+}
+
+struct Ranked {
+    rank: Rank,
+    hit: Hit,
+}
+
+#[derive(PartialEq, PartialOrd)]
+struct Rank(u8, f64, String, i64, usize, u64);
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let (a, b) = (&self.rank, &other.rank);
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then_with(|| a.2.cmp(&b.2)).then(a.3.cmp(&b.3)).then(a.4.cmp(&b.4)).then(a.5.cmp(&b.5))
+    }
+}
+
+impl Keeper {
+    /// Could a hit of this time be among the kept?
+    fn wants(&self, source: usize, order: Option<i64>) -> bool {
+        if self.limit == 0 || self.heap.len() < self.limit {
+            return true;
+        }
+        let Sort::Time(rising) = self.sort else { return true };
+        let time = order.unwrap_or(i64::MIN);
+        let time = if rising { time } else { time.saturating_neg() };
+        self.heap.peek().is_some_and(|worst| (time, source) <= (worst.rank.3, worst.rank.4))
+    }
+
+    fn push(&mut self, hit: Hit) {
+        let rank = self.rank(&hit);
+        let ranked = Ranked { rank, hit };
+        if self.limit == 0 {
+            self.all.push(ranked);
+            return;
+        }
+        if self.heap.len() < self.limit {
+            self.heap.push(ranked);
+        } else if self.heap.peek().is_some_and(|worst| ranked < *worst) {
+            self.heap.pop();
+            self.heap.push(ranked);
+        }
+    }
+
+    fn rank(&self, hit: &Hit) -> Rank {
+        let time = hit.order.unwrap_or(i64::MIN);
+        match &self.sort {
+            Sort::Time(true) => Rank(0, 0.0, String::new(), time, hit.source, hit.offset),
+            Sort::Time(false) => Rank(0, 0.0, String::new(), time.saturating_neg(), hit.source, u64::MAX - hit.offset),
+            Sort::Field(_, rising) => match &hit.key {
+                Some(Key::Number(n)) => Rank(0, if *rising { *n } else { -*n }, String::new(), time, hit.source, hit.offset),
+                Some(Key::Text(text)) => Rank(1, 0.0, text.clone(), time, hit.source, hit.offset),
+                None => Rank(2, 0.0, String::new(), time, hit.source, hit.offset),
+            },
+        }
+    }
+
+    fn finish(self) -> Vec<Hit> {
+        let mut all = self.all;
+        all.extend(self.heap);
+        all.sort();
+        let mut hits: Vec<Hit> = all.into_iter().map(|r| r.hit).collect();
+        if let Sort::Field(_, false) = self.sort {
+            // Texts were ranked rising: only their run is turned round.
+            let from = hits.iter().position(|h| matches!(h.key, Some(Key::Text(_)))).unwrap_or(hits.len());
+            let to = hits.iter().rposition(|h| matches!(h.key, Some(Key::Text(_)))).map_or(from, |i| i + 1);
+            hits[from..to].reverse();
+        }
+        hits
+    }
+}

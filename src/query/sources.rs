@@ -1,0 +1,298 @@
+//! The sources that a question goes to, each with the index that can answer for it, as far as that is still true.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use corr_parsers::clock::Clock;
+use corr_parsers::record::Layout;
+
+use super::subject::Facts;
+use crate::run::bytes::{self, Bytes};
+use crate::run::source::{Class, NotRead, Owner, Source, Stat};
+use crate::run::timing::Timing;
+use crate::run::{self, OpenError, Options, Run, discover};
+use crate::store::manifest::{Entry, Manifest, ManifestError};
+use crate::store::open::{Segment, StoreError};
+use crate::store::place;
+
+/// A source as a question sees it.
+pub struct Asked {
+    pub name: String,
+    pub key: String,
+    pub path: PathBuf,
+    pub format: &'static str,
+    pub owner: Owner,
+    pub layout: Layout,
+    pub clock: Clock,
+    timing: OnceLock<Timing>,
+    /// Segments that still say what the source says, in source order; empty if it is to be scanned.
+    pub segments: Vec<Segment>,
+    /// Bytes of the source that the segments answer for; what lies behind is scanned.
+    pub indexed_to: usize,
+    /// The source is longer than what was indexed of it.
+    grew: bool,
+    /// The source has no index, or one that is no longer true.
+    pub unindexed: bool,
+    /// The bytes stand in the store, masked.
+    embedded: bool,
+    opened: OnceLock<Result<Bytes, String>>,
+    /// Something about it that the user should know.
+    pub damage: Option<String>,
+}
+
+/// Everything that a question goes to.
+pub struct Sources {
+    pub root: PathBuf,
+    pub sources: Vec<Asked>,
+    pub not_read: Vec<NotRead>,
+    pub declared: run::declared::Declared,
+    /// Lines for stderr: what of an index could not be used.
+    pub notes: Vec<String>,
+    /// Metric and configuration files are not asked; how many there are.
+    pub others: usize,
+}
+
+/// Why there is nothing to ask.
+#[derive(Debug, thiserror::Error)]
+pub enum SourcesError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Asked {
+    fn scanned(source: &Source) -> Asked {
+        Asked {
+            name: source.name.clone(),
+            key: source.key.clone(),
+            path: source.path.clone(),
+            format: source.format(),
+            owner: source.owner.clone(),
+            layout: source.detection.layout.clone(),
+            clock: source.clock.clone(),
+            timing: OnceLock::new(),
+            segments: Vec::new(),
+            indexed_to: 0,
+            grew: false,
+            unindexed: true,
+            embedded: false,
+            opened: OnceLock::new(),
+            damage: source.damage.clone(),
+        }
+    }
+
+    fn indexed(store: &Path, name: &str, key: &str, path: &Path, entry: &Entry) -> Option<Asked> {
+        let detection = entry.detection()?;
+        Some(Asked {
+            name: name.to_string(),
+            key: key.to_string(),
+            path: path.to_path_buf(),
+            format: detection.formats.first().map_or("text", |s| s.name),
+            owner: entry.owner.clone(),
+            layout: detection.layout,
+            clock: entry.clock.clock()?,
+            timing: OnceLock::new(),
+            segments: entry.segments.iter().map(|s| Segment::new(store, s)).collect(),
+            indexed_to: entry.size as usize,
+            grew: false,
+            unindexed: false,
+            embedded: entry.embedded,
+            opened: OnceLock::new(),
+            damage: entry.damage.clone(),
+        })
+    }
+
+    /// The source's bytes, opened when they are first asked for.
+    pub fn bytes(&self) -> Result<&[u8], &str> {
+        let opened = self.opened.get_or_init(|| match bytes::open(&self.path) {
+            Ok(opened) => Ok(opened.bytes),
+            Err(error) if self.embedded => self.embedded_text().map_err(|e| format!("{error}; {e}")),
+            Err(error) => Err(error.to_string()),
+        });
+        opened.as_ref().map(|b| &**b).map_err(String::as_str)
+    }
+
+    /// Something stands behind what the segments answer for.
+    pub fn needs_tail(&self) -> bool {
+        self.grew
+    }
+
+    fn embedded_text(&self) -> Result<Bytes, StoreError> {
+        let mut text = Vec::new();
+        for segment in &self.segments {
+            text.truncate(segment.reference.from as usize);
+            text.extend_from_slice(&segment.text()?);
+        }
+        Ok(Bytes::Held(text))
+    }
+
+    /// How its stamps are put on the time axis; needs the bytes only where stamps lack a year or the zone has folds.
+    pub fn timing(&self) -> &Timing {
+        self.timing.get_or_init(|| {
+            if !Timing::needs_pass(&self.layout, &self.clock) {
+                return Timing::plain(self.clock.clone());
+            }
+            match self.bytes() {
+                Ok(bytes) => Timing::of(bytes, &self.layout, &self.clock),
+                Err(_) => Timing::plain(self.clock.clone()),
+            }
+        })
+    }
+
+    /// What a query can ask of the source itself.
+    pub fn facts(&self) -> Facts<'_> {
+        fn known(fact: &Option<String>) -> &str {
+            fact.as_deref().unwrap_or("")
+        }
+        Facts {
+            source: &self.key,
+            worker: known(&self.owner.worker),
+            role: known(&self.owner.role),
+            host: known(&self.owner.host),
+            unit: known(&self.owner.unit),
+            format: self.format,
+        }
+    }
+}
+
+/// Finds the sources of a run and what of its index can be used.
+pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
+    let mut notes = Vec::new();
+    // A store that was moved without its run is asked alone.
+    if let Some(dir) = store
+        && arguments.iter().all(|a| a != "-" && !Path::new(a).exists())
+        && let Ok(manifest) = Manifest::read(dir)
+    {
+        return Ok(alone(arguments, dir, &manifest));
+    }
+    let (listing, declared) = run::list(arguments)?;
+    let root = listing.root.clone().unwrap_or_default();
+    let dir = place::find(&root, listing.is_directory, arguments, store);
+    let manifest = match dir.as_deref().map(Manifest::read) {
+        None | Some(Err(ManifestError::None(_))) => None,
+        Some(Ok(manifest)) => Some(manifest),
+        Some(Err(error)) => {
+            notes.push(error.to_string());
+            None
+        }
+    };
+    let (Some(dir), Some(manifest)) = (dir, manifest) else {
+        let run = run::open(arguments, options)?;
+        return Ok(from_run(run, notes));
+    };
+    let plain = options.tz.is_empty() && options.format_of.is_empty() && manifest.declared == declared.fingerprint;
+    let known =
+        |f: &discover::Found| manifest.sources.contains_key(&f.key) || manifest.others.get(&f.key).is_some_and(|o| o.stat == f.stat);
+    let fresh = listing.files.iter().filter(|f| !known(f)).count();
+    // Files that the index has not seen, or other declarations, need the whole run looked at: clocks are found across sources.
+    let looked = if plain && fresh == 0 { None } else { Some(run::open(arguments, options)?) };
+    let mut sources = Vec::new();
+    let mut not_read = listing.not_read.clone();
+    let mut others = 0;
+    let mut gone_stale = 0;
+    for found in &listing.files {
+        let source = looked.as_ref().and_then(|r| r.sources.iter().find(|s| s.key == found.key));
+        let entry = manifest.sources.get(&found.key);
+        let usable = entry.filter(|e| source.is_none_or(|s| crate::store::update::reads_alike(e, s)));
+        if let Some(entry) = usable
+            && let Some(mut asked) = Asked::indexed(&dir, &found.name, &found.key, &found.path, entry)
+        {
+            if entry.stat != found.stat && !still_true(&mut asked, entry, &found.stat) {
+                gone_stale += 1;
+                asked.segments.clear();
+                asked.indexed_to = 0;
+                asked.unindexed = true;
+            }
+            if let Some(damage) = &entry.damage {
+                not_read.push(damaged(&found.name, damage));
+            }
+            sources.push(asked);
+            continue;
+        }
+        match source {
+            Some(source) if source.class == Class::Events => sources.push(Asked::scanned(source)),
+            Some(_) => others += 1,
+            None if manifest.others.contains_key(&found.key) => others += 1,
+            None => {}
+        }
+    }
+    if let Some(looked) = looked {
+        not_read = looked.not_read;
+    }
+    if gone_stale > 0 {
+        notes.push(format!(
+            "{gone_stale} indexed {} changed since; read without the index",
+            plural(gone_stale, "source has", "sources have")
+        ));
+    }
+    Ok(Sources { root, sources, not_read, declared, notes, others })
+}
+
+fn plural(n: usize, one: &'static str, many: &'static str) -> &'static str {
+    if n == 1 { one } else { many }
+}
+
+fn damaged(name: &str, damage: &str) -> NotRead {
+    let next = "what was read before the break is answered; copy the file again for the rest".into();
+    NotRead { name: name.to_string(), why: damage.to_string(), next, failure: true }
+}
+
+/// The file's facts are not those of the index: does the file still begin with what was indexed?
+fn still_true(asked: &mut Asked, entry: &Entry, now: &Stat) -> bool {
+    let shrunk = now.size < entry.stat.size;
+    let Ok(bytes) = bytes::open(&asked.path).map(|o| o.bytes) else { return false };
+    if shrunk || bytes.len() < entry.size as usize || entry.document && bytes.len() != entry.size as usize {
+        return false;
+    }
+    let same = entry
+        .segments
+        .iter()
+        .all(|s| bytes.get(s.from as usize..s.hashed_to as usize).is_some_and(|part| blake3::hash(part).to_hex().as_str() == s.hash));
+    if same && bytes.len() > entry.size as usize && entry.size > 0 {
+        // Lines that came later may belong to the last record that was indexed: it is read with them.
+        let old = &bytes[..entry.size as usize];
+        let offset = corr_parsers::record::record_start(old, old.len() - 1, &asked.layout);
+        if let Some(last) = asked.segments.last_mut() {
+            last.reference.rows = last.reference.rows.saturating_sub(1);
+            last.reference.to = offset as u64;
+        }
+        asked.indexed_to = offset;
+        asked.grew = true;
+    } else if same && bytes.len() > entry.size as usize {
+        asked.grew = true;
+    }
+    same
+}
+
+fn from_run(run: Run, notes: Vec<String>) -> Sources {
+    let mut sources = Vec::new();
+    let mut others = 0;
+    for source in &run.sources {
+        if source.class == Class::Events {
+            sources.push(Asked::scanned(source));
+        } else {
+            others += 1;
+        }
+    }
+    Sources { root: run.root, sources, not_read: run.not_read, declared: run.declared, notes, others }
+}
+
+/// A store whose run is not there: only what it embeds can be read.
+fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
+    let root = PathBuf::from(arguments.first().map_or("", String::as_str));
+    let mut sources = Vec::new();
+    let mut not_read = Vec::new();
+    for (key, entry) in &manifest.sources {
+        let path = root.join(key);
+        let name = path.display().to_string();
+        if !entry.embedded {
+            let next = "index with `--embed-text` to move a store without its sources".into();
+            not_read.push(NotRead { name, why: "the source is gone and its text is not in the store".into(), next, failure: true });
+            continue;
+        }
+        sources.extend(Asked::indexed(dir, &name, key, &path, entry));
+    }
+    let notes = vec!["the run is not there: answered from the text in the store, in which bodies are masked".into()];
+    Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len() }
+}

@@ -1,0 +1,262 @@
+//! One event as output sees it: owned, complete, with what is withheld replaced by its length and hash.
+
+use corr_parsers::clock::How;
+use corr_parsers::event::{Event, Secret, Value, Withheld};
+use corr_parsers::ids::IdKind;
+use corr_parsers::record::Record;
+use corr_parsers::stamp::{SECOND, Stamp};
+use serde_json::{Map, Value as Json, json};
+
+use crate::query::sources::Asked;
+use crate::run::events::Facts;
+use crate::store::segment::outcome_label;
+
+/// One event, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub stamp: Option<Stamp>,
+    /// Sort key where the event has no stamp of its own: the stamped event before it in its source.
+    pub order: Option<i64>,
+    /// The zone of the stamp was assumed.
+    pub assumed: bool,
+    pub source: String,
+    pub line: u64,
+    pub offset: u64,
+    pub length: u64,
+    pub kind: &'static str,
+    pub level: Option<&'static str>,
+    pub format: &'static str,
+    pub worker: Option<String>,
+    pub role: Option<String>,
+    pub host: Option<String>,
+    pub unit: Option<String>,
+    pub pid: Option<u32>,
+    pub ids: Vec<(IdKind, String)>,
+    pub fields: Vec<(String, String, Json)>,
+    pub message: String,
+    pub withheld: Vec<Json>,
+    pub note: Option<&'static str>,
+    pub outcome: String,
+    /// Shown because it stands beside a hit.
+    pub context: bool,
+}
+
+impl Shown {
+    /// Makes an event ready. `bodies` shows what is withheld otherwise.
+    pub fn new(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &Facts, bodies: bool) -> Shown {
+        let owner = &source.owner;
+        let meta = record.meta;
+        let or = |own: Option<&str>, source: &Option<String>| own.filter(|s| !s.is_empty()).map(String::from).or_else(|| source.clone());
+        let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
+        let hidden: &[Withheld] = if bodies { &[] } else { &event.withheld };
+        Shown {
+            stamp: facts.stamp,
+            order: facts.order,
+            assumed: source.clock.how == How::Assumed && !facts.from_envelope && event.stamp.is_some_and(|s| s.absolute().is_none()),
+            source: source.name.clone(),
+            line: facts.line,
+            offset: facts.offset as u64,
+            length: facts.length as u64,
+            kind: event.kind.name,
+            level: event.level.map(|l| l.name()),
+            format: record.format.map_or("text", |f| f.name),
+            worker: owner.worker.clone(),
+            role: owner.role.clone(),
+            host: or(meta.map(|m| m.host.as_str()), &owner.host),
+            unit: or(meta.map(|m| m.unit.as_str()), &owner.unit),
+            pid: meta.and_then(|m| m.pid),
+            ids: event.ids.iter().map(|i| (i.kind, i.text.to_string())).collect(),
+            fields: event.fields.iter().map(|f| (f.name.to_string(), f.raw.to_string(), json_value(&f.value))).collect(),
+            message: visible_text(record.payload, range, hidden),
+            withheld: hidden.iter().map(|w| withheld_json(record.payload, w)).collect(),
+            note: event.note,
+            outcome: outcome_label(&facts.outcome),
+            context: false,
+        }
+    }
+
+    /// `path:line`, or `path@offset` where lines were not counted.
+    pub fn locator(&self) -> String {
+        if self.line > 0 { format!("{}:{}", self.source, self.line) } else { format!("{}@{}", self.source, self.offset) }
+    }
+
+    /// When, as text: `~` before a time that is the last stamped event's, `?` instead of `Z` where the zone was assumed, `-` where there is none.
+    pub fn time(&self) -> String {
+        match (self.stamp, self.order) {
+            (Some(stamp), _) => time_text(stamp.start, stamp.width(), self.assumed),
+            (None, Some(order)) => format!("~{}", time_text(order, SECOND, self.assumed)),
+            (None, None) => "-".into(),
+        }
+    }
+
+    /// The first value of a name that `--fields` asks for; `None` if the event has none.
+    pub fn get(&self, name: &str) -> Option<Json> {
+        let text = |s: &Option<String>| s.as_ref().map(|s| json!(s));
+        let found = match name {
+            "time" => Some(json!(self.time())),
+            "source" => Some(json!(self.source)),
+            "line" => (self.line > 0).then(|| json!(self.line)),
+            "locator" => Some(json!(self.locator())),
+            "kind" => Some(json!(self.kind)),
+            "level" => self.level.map(|l| json!(l)),
+            "format" => Some(json!(self.format)),
+            "worker" => text(&self.worker),
+            "role" => text(&self.role),
+            "host" => text(&self.host),
+            "unit" => text(&self.unit),
+            "pid" => self.pid.map(|p| json!(p)),
+            "message" => Some(json!(self.message)),
+            "note" => self.note.map(|n| json!(n)),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+        if let Some((_, _, value)) = self.fields.iter().find(|(n, raw, _)| n.eq_ignore_ascii_case(name) || raw.eq_ignore_ascii_case(name)) {
+            return Some(value.clone());
+        }
+        let id = self.ids.iter().find(|(kind, _)| {
+            let field = kind.field();
+            field == name || name == "id" || (name == "request_id" && field == "rid") || (name == "rid" && field == "request_id")
+        });
+        id.map(|(_, text)| json!(text))
+    }
+
+    /// The event as a JSON object.
+    pub fn json(&self) -> Json {
+        let mut out = Map::new();
+        out.insert("type".into(), json!(if self.context { "context" } else { "event" }));
+        if let Some(stamp) = self.stamp {
+            out.insert("time".into(), json!(rfc3339(stamp.start, stamp.width())));
+            out.insert("start_ns".into(), json!(stamp.start));
+            out.insert("end_ns".into(), json!(stamp.end));
+        } else {
+            out.insert("time".into(), Json::Null);
+        }
+        if self.assumed {
+            out.insert("zone_assumed".into(), json!(true));
+        }
+        out.insert("source".into(), json!(self.source));
+        if self.line > 0 {
+            out.insert("line".into(), json!(self.line));
+        }
+        out.insert("offset".into(), json!(self.offset));
+        out.insert("length".into(), json!(self.length));
+        out.insert("kind".into(), json!(self.kind));
+        out.insert("format".into(), json!(self.format));
+        let optional = [("worker", &self.worker), ("role", &self.role), ("host", &self.host), ("unit", &self.unit)];
+        if let Some(level) = self.level {
+            out.insert("level".into(), json!(level));
+        }
+        for (name, value) in optional {
+            if let Some(value) = value {
+                out.insert(name.into(), json!(value));
+            }
+        }
+        if let Some(pid) = self.pid {
+            out.insert("pid".into(), json!(pid));
+        }
+        let ids: Vec<Json> = self.ids.iter().map(|(kind, text)| json!({"kind": kind.field(), "id": text})).collect();
+        out.insert("ids".into(), Json::Array(ids));
+        let mut fields = Map::new();
+        for (name, _, value) in &self.fields {
+            match fields.get_mut(name) {
+                None => {
+                    fields.insert(name.clone(), value.clone());
+                }
+                Some(Json::Array(list)) => list.push(value.clone()),
+                Some(one) => *one = Json::Array(vec![one.clone(), value.clone()]),
+            }
+        }
+        out.insert("fields".into(), Json::Object(fields));
+        out.insert("message".into(), json!(self.message));
+        if !self.withheld.is_empty() {
+            out.insert("withheld".into(), Json::Array(self.withheld.clone()));
+        }
+        if let Some(note) = self.note {
+            out.insert("note".into(), json!(note));
+        }
+        if self.outcome != "parsed" {
+            out.insert("outcome".into(), json!(self.outcome));
+        }
+        Json::Object(out)
+    }
+}
+
+fn withheld_json(payload: &[u8], w: &Withheld) -> Json {
+    let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
+    json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash(bytes)})
+}
+
+fn secret_name(why: Secret) -> &'static str {
+    match why {
+        Secret::Body => "body",
+        Secret::Credential => "credential",
+        Secret::Header => "header",
+    }
+}
+
+/// The first 16 hex digits of a BLAKE3 hash: enough to tell bodies apart.
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().as_str()[..16].to_string()
+}
+
+/// A part of the payload as text, with each withheld span replaced by its name, length and hash. The hash of a credential is not shown: it could
+/// be guessed from.
+pub fn visible_text(payload: &[u8], range: std::ops::Range<usize>, withheld: &[Withheld]) -> String {
+    let mut spans: Vec<&Withheld> = withheld.iter().collect();
+    spans.sort_by_key(|w| w.span.start);
+    let mut out = String::new();
+    let end = range.end.min(payload.len());
+    let mut at = range.start.min(end);
+    for w in spans {
+        let (from, to) = (w.span.start.clamp(at, end), w.span.end.clamp(at, end));
+        if from >= to {
+            continue;
+        }
+        out.push_str(&String::from_utf8_lossy(&payload[at..from]));
+        let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
+        if w.why == Secret::Credential {
+            out.push_str(&format!("‹{} withheld›", w.name));
+        } else {
+            out.push_str(&format!("‹{}: {} bytes, blake3 {}›", w.name, bytes.len(), hash(bytes)));
+        }
+        at = to;
+    }
+    out.push_str(&String::from_utf8_lossy(&payload[at..end]));
+    out
+}
+
+/// A typed value as JSON; numbers stay numbers, exactly.
+pub fn json_value(value: &Value<'_>) -> Json {
+    match value {
+        Value::Int(x) => json!(x),
+        Value::UInt(x) => json!(x),
+        Value::Float(x) => json!(x),
+        Value::Bool(x) => json!(x),
+        Value::Str(text) => json!(text),
+    }
+}
+
+/// A UTC time with as many digits as its resolution has, `Z` behind it.
+pub fn rfc3339(ns: i64, width: i64) -> String {
+    time_text(ns, width, false)
+}
+
+fn time_text(ns: i64, width: i64, assumed: bool) -> String {
+    let time = chrono::DateTime::from_timestamp_nanos(ns);
+    let digits = match width {
+        w if w >= SECOND => 0,
+        w if w >= 1_000_000 => 3,
+        w if w >= 1_000 => 6,
+        _ => 9,
+    };
+    let mut text = time.format("%Y-%m-%dT%H:%M:%S").to_string();
+    if digits > 0 {
+        let fraction = format!("{:09}", ns.rem_euclid(SECOND));
+        text.push('.');
+        text.push_str(&fraction[..digits]);
+    }
+    text.push(if assumed { '?' } else { 'Z' });
+    text
+}
