@@ -105,7 +105,19 @@ pub fn stem(base: &str) -> &str {
     loop {
         let before = stem;
         for suffix in [
-            ".gz", ".zst", ".log", ".out", ".err", ".txt", ".jsonl", ".json", ".restart", ".restarted", ".old", ".prev", ".stdout",
+            ".gz",
+            ".zst",
+            ".log",
+            ".out",
+            ".err",
+            ".txt",
+            ".jsonl",
+            ".json",
+            ".restart",
+            ".restarted",
+            ".old",
+            ".prev",
+            ".stdout",
             ".stderr",
         ] {
             stem = stem.strip_suffix(suffix).filter(|s| !s.is_empty()).unwrap_or(stem);
@@ -164,9 +176,7 @@ pub fn of_name(key: &str) -> Option<Named> {
     let stem = stem(base);
     let role_only = |role: &str| Some(Named { role: Some(role.into()), ..Named::default() });
     let (word, index) = split_index(stem);
-    let worker = |worker: String, role: Option<&str>| {
-        Some(Named { worker: Some(worker), role: role.map(String::from), host: None, index })
-    };
+    let worker = |worker: String, role: Option<&str>| Some(Named { worker: Some(worker), role: role.map(String::from), host: None, index });
     let numbered = |name: &str| match index {
         Some(i) => format!("{name}-{i}"),
         None => name.to_string(),
@@ -182,8 +192,8 @@ pub fn of_name(key: &str) -> Option<Named> {
         "server" => worker(numbered("server"), None),
         "dynamo-request-trace" | "request-trace" | "dynamo-agent-trace" | "agent-trace" | "dynamo-audit" | "audit" => role_only("frontend"),
         "aiperf" | "benchmark" | "client" => role_only("client"),
-        "nats" | "etcd" | "setup" | "install-sglang" | "install-dynamo" | "mooncake-master" | "mooncake_master" | "infra" | "tachometer"
-        | "ruter" | "readiness" | "scrape" | "kvsub" => role_only("infra"),
+        "nats" | "etcd" | "setup" | "install-sglang" | "install-dynamo" | "mooncake-master" | "mooncake_master" | "infra"
+        | "tachometer" | "ruter" | "readiness" | "scrape" | "kvsub" => role_only("infra"),
         _ if stem.starts_with("sweep_") => role_only("infra"),
         _ => None,
     }

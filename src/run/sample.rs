@@ -8,6 +8,7 @@ use corr_parsers::event::Event;
 use corr_parsers::record::Record;
 
 use super::source::{Class, Source};
+use super::timing::Timing;
 use super::{bytes, events};
 
 /// The head of a source, cut at a line's end.
@@ -34,8 +35,8 @@ impl Sample {
 
     /// Calls `each` for every record, without regard to the clock.
     pub fn each(&self, source: &Source, mut each: impl FnMut(&Record<'_>, &Event<'_>) -> ControlFlow<()>) {
-        let clock = Clock::assumed();
+        let timing = Timing::plain(Clock::assumed());
         let start = events::Start { offset: 0, line: 0, order: None };
-        events::each(&self.bytes, &source.detection.layout, &clock, start, self.bytes.len(), |record, event, _| each(record, event));
+        events::each(&self.bytes, &source.detection.layout, &timing, start, self.bytes.len(), |record, event, _| each(record, event));
     }
 }
