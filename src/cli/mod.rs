@@ -1,1 +1,83 @@
-//! cli
+//! The commands. One file each: arguments and what they run; all logic is in the library.
+
+pub mod index;
+pub mod query;
+pub mod show;
+mod window;
+
+use std::io::Write;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::render::paint::When;
+
+/// Exit codes (DESIGN.md 10).
+pub mod exit {
+    /// Found, or done.
+    pub const FOUND: i32 = 0;
+    /// Nothing was found.
+    pub const NOTHING: i32 = 1;
+    /// The command is wrong, or nothing could be read.
+    pub const ERROR: i32 = 2;
+    /// Answered, but a part of the input could not be read.
+    pub const PARTIAL: i32 = 3;
+}
+
+/// Search and correlate what an LLM-serving run left behind: SGLang and Dynamo logs, journald, request traces.
+///
+/// Every answer names the bytes that say it (`path:line`); `corr show` opens them.
+#[derive(Parser, Debug)]
+#[command(name = "corr", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  corr sources runs/r42                      what there is, whose it is, which clock, what is missing
+  corr query runs/r42 'kind:prefill_batch cached_tokens:>0'
+  corr query runs/r42 rid:edf9ed01… -C 3     one request, with the lines around each hit
+  corr show runs/r42/logs/router.log:88      the bytes, the fields, the clock behind one line
+
+Exit codes: 0 found, 1 nothing found, 2 wrong usage or nothing readable, 3 answered but part of the input could not be read.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// When to colour output.
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto)]
+    color: When,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Query(query::Args),
+    Show(show::Args),
+    Index(index::Args),
+    /// Write a shell's completion script to standard output.
+    Completions {
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs a parsed command line; gives the exit code.
+pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    match cli.command {
+        Command::Query(args) => query::run(&args, cli.color, out, err, now),
+        Command::Show(args) => show::run(&args, cli.color, out, err),
+        Command::Index(args) => index::run(&args, err),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "corr", &mut script);
+            out.write_all(&script)?;
+            Ok(exit::FOUND)
+        }
+    }
+}
+
+/// A number with blanks between groups of three digits.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}

@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod expr;
+pub mod fetch;
 pub mod grammar;
 pub mod idtest;
 mod lexis;

@@ -63,6 +63,14 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
             }
             Taken { len: prefix + len, whole: false }
         }
+        Take::Injected => {
+            let end = injected(rest, event);
+            Taken { len: prefix + end, whole: end > 0 }
+        }
+        Take::Config => {
+            credentials(rest, base + prefix, event);
+            Taken { len: message.len(), whole: false }
+        }
         Take::Body => {
             let Some(at) = memmem::find(rest, b"request: ") else { return Taken { len: prefix, whole: false } };
             let from = prefix + at + b"request: ".len();
@@ -218,6 +226,69 @@ fn best<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
         number(event, "total_blocks", total);
     }
     at + b" blocks overlap".len()
+}
+
+/// `chat completion nvext: prefill=Some(W), decode=Some(W)`; 0 when it is not exactly that.
+fn injected<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let lead = [&b"chat completion nvext: "[..], b"completions nvext: "].into_iter().find(|l| rest.starts_with(l));
+    let Some(lead) = lead else { return 0 };
+    let mut end = lead.len();
+    for (label, name) in [(&b"prefill="[..], "prefill_worker_id"), (b", decode=", "decode_worker_id")] {
+        let Some(tail) = rest[end..].strip_prefix(label) else { return 0 };
+        let (worker, len) = match tail.strip_prefix(b"Some(") {
+            Some(inner) => {
+                let worker = digits(inner);
+                (worker, b"Some(".len() + worker.len() + usize::from(inner.get(worker.len()) == Some(&b')')))
+            }
+            None if tail.starts_with(b"None") => ("", b"None".len()),
+            None => return 0,
+        };
+        fields::id(event, IdKind::WorkerId, Cow::Borrowed(worker));
+        if !worker.is_empty() && event.get(name).is_none() {
+            event.field(name, name, Value::Str(Cow::Borrowed(worker)));
+        }
+        end += label.len() + len;
+    }
+    end
+}
+
+/// Withholds the string values of names such as `api_key` in JSON, whose quotes may be escaped as part of a JSON string.
+fn credentials(rest: &[u8], base: usize, event: &mut Event<'_>) {
+    let mut from = 0;
+    while let Some(step) = memchr::memchr(b':', &rest[from..]) {
+        let colon = from + step;
+        from = colon + 1;
+        let Some((name, _)) = before(rest, colon) else { continue };
+        if !is_credential(name) {
+            continue;
+        }
+        let blanks = rest[from..].iter().take_while(|b| **b == b' ').count();
+        let escaped = rest.get(from + blanks) == Some(&b'\\');
+        let open = from + blanks + usize::from(escaped);
+        if rest.get(open) != Some(&b'"') {
+            continue;
+        }
+        let close: &[u8] = if escaped { b"\\\"" } else { b"\"" };
+        let end = memmem::find(&rest[open + 1..], close).map_or(rest.len(), |at| open + 1 + at);
+        if end > open + 1 {
+            event.withhold(base + open + 1..base + end, Secret::Credential, "credential");
+        }
+        from = end;
+    }
+}
+
+/// The quoted name that ends right before `colon`, and where it begins.
+fn before(rest: &[u8], colon: usize) -> Option<(&[u8], usize)> {
+    let inner = rest[..colon].strip_suffix(b"\"")?;
+    let inner = inner.strip_suffix(b"\\").unwrap_or(inner);
+    let begin = memchr::memrchr(b'"', inner)? + 1;
+    Some((&inner[begin..], begin))
+}
+
+fn is_credential(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    const ENDS: &[&str] = &["token", "apikey", "_key", "password", "secret", "passphrase", "authorization", "credentials"];
+    ENDS.iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
 /// The next numbers of the text, in order; returns the bytes up to the last one's end.

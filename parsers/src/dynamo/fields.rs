@@ -19,6 +19,8 @@ pub struct Reading {
     pub inside_http: bool,
     /// A name that is not in the table was seen: the line's words are not all known.
     pub unknown: bool,
+    /// Fields read so far, those that were left out too.
+    pub read: usize,
     /// There were more fields than are kept.
     pub full: bool,
     /// `session_id` names a session of the KV block manager, not of a client.
@@ -27,10 +29,13 @@ pub struct Reading {
 
 /// Adds one field. `text` is the value without quotes.
 pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text: Cow<'a, str>) {
-    if event.fields.len() + event.ids.len() >= MAX_FIELDS {
+    reading.read += 1;
+    if reading.read > MAX_FIELDS {
         reading.full = true;
         return;
     }
+    // What was unescaped does not stand in the record as it is in the field.
+    reading.unknown |= matches!(text, Cow::Owned(_));
     let Some((name, role)) = names::known(raw) else {
         reading.unknown = true;
         return field(event, mechanical(raw), raw, typed(text));
@@ -56,7 +61,7 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
         Role::Session => id(event, IdKind::Session, some(text)),
         Role::ParentSession => id(event, IdKind::ParentSession, some(text)),
         Role::Worker => id(event, IdKind::WorkerId, some(text)),
-        Role::WorkerRole => {
+        Role::WorkerPart => {
             let text = some(text);
             id(event, IdKind::WorkerId, text.clone());
             field(event, Cow::Borrowed(name), raw, Value::Str(text));
@@ -66,9 +71,15 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
 
 /// Ends the line: a decoy that turned out to be the request's own id (with OTLP there is one id everywhere) is none.
 pub fn finish(event: &mut Event<'_>, reading: &Reading) {
-    if reading.http_span && event.ids.iter().any(|i| i.kind == IdKind::RequestId) {
-        let real: Vec<String> = event.ids.iter().filter(|i| i.kind == IdKind::RequestId).map(|i| i.text.to_string()).collect();
-        event.ids.retain(|i| i.kind != IdKind::Decoy || !real.iter().any(|r| *r == i.text));
+    let mut at = 0;
+    while reading.http_span && at < event.ids.len() {
+        let decoy = &event.ids[at];
+        let real = decoy.kind == IdKind::Decoy && event.ids.iter().any(|i| i.kind == IdKind::RequestId && i.text == decoy.text);
+        if real {
+            event.ids.remove(at);
+        } else {
+            at += 1;
+        }
     }
     if reading.full {
         event.note = Some("more fields than are kept");

@@ -1,6 +1,9 @@
 //! JSONL: one object a line, `{"time":…,"level":…,["file","line",]"target":…,"message":…, fields by name}` (formats/dynamo.md 1.3).
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::fields::{self, Reading};
 use super::{embedded, rows};
@@ -24,8 +27,9 @@ fn head_len(line: &[u8]) -> Option<usize> {
 
 /// Where a further record begins in a line that another one tore. A line that is valid JSON as a whole only contains such text.
 pub fn cut(line: &[u8]) -> Option<usize> {
+    static FIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPEN));
     let mut from = 1;
-    while let Some(step) = memchr::memmem::find(line.get(from..)?, OPEN) {
+    while let Some(step) = FIND.find(line.get(from..)?) {
         let at = from + step;
         if head(&line[at..]) {
             let first = line.trim_ascii_start();
@@ -75,6 +79,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     event.message = at..at + inner.len();
     let python = head.python.is_some();
     let target = head.python.or(head.target).unwrap_or_default();
+    reading.unknown |= matches!(target, Cow::Owned(_));
     reading.kvbm = rows::is_kvbm(&target);
     let row = rows::find(&target, inner);
     event.kind = row.map_or_else(|| rows::general(&target, python, event.level == Some(Level::Error)), |r| r.kind);
@@ -143,7 +148,10 @@ fn read_member<'a>(member: Member<'a>, head: &mut Head<'a>, event: &mut Event<'a
                 return;
             };
             let text = match value.first() {
-                Some(b'n') => return,
+                Some(b'n') => {
+                    reading.unknown |= super::names::known(raw).is_none();
+                    return;
+                }
                 Some(b'"') => json::text(value).unwrap_or_default(),
                 _ => String::from_utf8_lossy(value),
             };

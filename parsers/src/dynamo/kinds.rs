@@ -71,6 +71,11 @@ pub static LOWER_TIER_LOOKUP: Kind = Kind {
     about: "router: its index of a lower tier was asked; that is the router's index, not a lookup by the worker",
     words: concat!(name_words!(), " queried lower tier indexer"),
 };
+pub static WORKER_REPORTED: Kind = Kind {
+    name: "worker_reported",
+    about: "frontend: the worker ids that it puts into a response for the client, once per chunk (1.0) or answer",
+    words: concat!(name_words!(), " injected worker id into chat completion completions nvext prefill decode some none"),
+};
 pub static SESSION_AFFINITY: Kind = Kind { name: "session_affinity", about: "router: session affinity hit, miss or setting", words: "" };
 pub static OVERLAP_REFRESH: Kind =
     Kind { name: "overlap_refresh", about: "router: overlap scores were computed anew after a long wait in the queue", words: "" };
@@ -130,6 +135,8 @@ pub static WORKER_REQUEST_COMPLETED: Kind = Kind {
     about: "worker: an endpoint finished a request; only `endpoint=generate` is inference",
     words: concat!(name_words!(), " request completed"),
 };
+pub static ENGINE_REQUEST: Kind =
+    Kind { name: "engine_request", about: "worker: a request is handed to the engine under Dynamo's request id", words: "" };
 pub static WORKER_PUBLISH_FAILED: Kind = Kind {
     name: "worker_publish_failed",
     about: "worker: an answer could not be delivered, as after a client's cancel",
@@ -243,11 +250,22 @@ pub static SPAN_CLOSED: Kind = Kind {
 pub static SPAN_FIRST_ENTRY: Kind =
     Kind { name: "span_first_entry", about: "a span was entered for the first time", words: concat!(name_words!(), " span first entry") };
 pub static RUNTIME_CONFIG: Kind = Kind { name: "runtime_config", about: "settings of the runtime at start", words: "" };
+pub static CONFIG_DUMP: Kind = Kind { name: "config_dump", about: "the whole configuration of a process as JSON", words: "" };
+pub static MODEL_SETUP: Kind =
+    Kind { name: "model_setup", about: "a model's card, tokenizer, template and parsers were set up", words: "" };
+pub static KV_INDEXER: Kind = Kind { name: "kv_indexer", about: "a KV index or its subscription was set up or ended", words: "" };
 pub static ROUTER_CONFIG: Kind = Kind { name: "router_config", about: "settings of the router at start", words: "" };
 pub static TRACE_CONFIG: Kind =
     Kind { name: "trace_config", about: "request trace or audit was set up, with sinks and records", words: "" };
 pub static TRACE_SKIPPED: Kind =
-    Kind { name: "trace_skipped", about: "a request gets no trace row, or its payload row lacks the response", words: "" };
+    Kind { name: "trace_skipped", about: "a request gets no trace row (n>1, best_of, embeddings, multimodal)", words: "" };
+pub static PAYLOAD_INCOMPLETE: Kind = Kind {
+    name: "payload_incomplete",
+    about: "a payload row or audit record will lack the response, as after a client's cancel",
+    words: "",
+};
+pub static PARSER_DECISION: Kind =
+    Kind { name: "parser_decision", about: "frontend: which tool and reasoning parsers a request gets", words: "" };
 pub static HTTP_SERVER: Kind =
     Kind { name: "http_server", about: "frontend: the HTTP server started, changed its endpoints or stops", words: "" };
 pub static SHUTDOWN: Kind = Kind { name: "shutdown", about: "a process shuts down, by its phases", words: "" };
@@ -277,6 +295,7 @@ pub static KINDS: &[&Kind] = &[
     &ROUTING_TIE,
     &LOWER_OVERLAP,
     &LOWER_TIER_LOOKUP,
+    &WORKER_REPORTED,
     &SESSION_AFFINITY,
     &OVERLAP_REFRESH,
     &SCHEDULING_OVERLOADED,
@@ -294,6 +313,7 @@ pub static KINDS: &[&Kind] = &[
     &INSTANCE_DOWN,
     &WORKER_REQUEST_RECEIVED,
     &WORKER_REQUEST_COMPLETED,
+    &ENGINE_REQUEST,
     &WORKER_PUBLISH_FAILED,
     &WORKER_AT_CAPACITY,
     &REQUEST_CONNECTION,
@@ -335,9 +355,14 @@ pub static KINDS: &[&Kind] = &[
     &SPAN_CLOSED,
     &SPAN_FIRST_ENTRY,
     &RUNTIME_CONFIG,
+    &CONFIG_DUMP,
+    &MODEL_SETUP,
+    &KV_INDEXER,
     &ROUTER_CONFIG,
     &TRACE_CONFIG,
     &TRACE_SKIPPED,
+    &PAYLOAD_INCOMPLETE,
+    &PARSER_DECISION,
     &HTTP_SERVER,
     &SHUTDOWN,
     &DISCOVERY,

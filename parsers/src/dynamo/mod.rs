@@ -10,7 +10,7 @@ mod names;
 mod rows;
 mod samples;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 
 use crate::event::{Event, Secret};
@@ -48,7 +48,9 @@ fn finish(event: &mut Event<'_>, reading: &Reading, whole: bool) {
     if event.kind == &kinds::TRACKER_CONFLICT {
         conflict_workers(event);
     }
-    event.columnar = whole && !event.kind.words.is_empty() && !reading.unknown && !reading.full && event.withheld.is_empty();
+    let head = event.stamp.is_some() && event.level.is_some();
+    let known = !reading.unknown && !reading.full && event.withheld.is_empty();
+    event.columnar = whole && head && known && !event.kind.words.is_empty();
     fields::finish(event, reading);
 }
 

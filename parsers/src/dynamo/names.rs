@@ -17,18 +17,44 @@ pub enum Role {
     /// The worker that the line speaks of.
     Worker,
     /// A worker in a part that the name says (`prefill_worker_id`): an id and, exact as text, a field.
-    WorkerRole,
+    WorkerPart,
 }
 
 /// The canonical name and role of a field; `None` for names that are not listed.
 pub fn known(raw: &str) -> Option<(&'static str, Role)> {
-    let found = NAMES.binary_search_by(|row| row.0.len().cmp(&raw.len()).then_with(|| row.0.cmp(raw)));
-    found.ok().map(|i| (NAMES[i].1, NAMES[i].2))
+    let len = raw.len().min(LONGEST);
+    let first = raw.as_bytes().first();
+    let rows = &NAMES[BY_LEN[len]..BY_LEN[len + 1]];
+    let found = rows.iter().find(|row| row.0.as_bytes().first() == first && row.0 == raw);
+    found.map(|row| (row.1, row.2))
 }
+
+/// Names of this length and more stand together at the end of the table.
+const LONGEST: usize = 48;
+
+/// Where in the table the names of each length begin: a lookup compares a few names only.
+static BY_LEN: [usize; LONGEST + 2] = {
+    let mut starts = [NAMES.len(); LONGEST + 2];
+    let mut at = NAMES.len();
+    while at > 0 {
+        at -= 1;
+        let len = NAMES[at].0.len();
+        starts[if len < LONGEST { len } else { LONGEST }] = at;
+    }
+    // A length without names begins where the next one does.
+    let mut len = LONGEST;
+    while len > 0 {
+        len -= 1;
+        if starts[len] > starts[len + 1] {
+            starts[len] = starts[len + 1];
+        }
+    }
+    starts
+};
 
 use Role::*;
 
-/// Sorted by length, then text, for the binary search. (name as printed, canonical name, role)
+/// Sorted by length, then text, for the lookup. (name as printed, canonical name, role)
 static NAMES: &[(&str, &str, Role)] = &[
     ("key", "key", Text),
     ("new", "new", Plain),
@@ -123,7 +149,7 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("output_tokens", "output_tokens", Plain),
     ("total_workers", "total_workers", Plain),
     ("classification", "classification", Text),
-    ("from_worker_id", "from_worker_id", WorkerRole),
+    ("from_worker_id", "from_worker_id", WorkerPart),
     ("kv_used_blocks", "kv_used_blocks", Plain),
     ("net_new_tokens", "net_new_tokens", Plain),
     ("num_operations", "num_operations", Plain),
@@ -136,7 +162,7 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("request.attempt", "request_attempt", Plain),
     ("request.outcome", "request_outcome", Text),
     ("total_kv_blocks", "total_blocks", Plain),
-    ("decode_worker_id", "decode_worker_id", WorkerRole),
+    ("decode_worker_id", "decode_worker_id", WorkerPart),
     ("dynamo.component", "dynamo_component", Text),
     ("migration.reason", "migration_reason", Text),
     ("otel.status_code", "otel_status_code", Text),
@@ -146,15 +172,15 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("dynamo.request.id", "dynamo_request_id", RequestId),
     ("dynamo.session.id", "dynamo_session_id", Session),
     ("inflight_requests", "inflight_requests", Plain),
-    ("overlap_worker_id", "overlap_worker_id", WorkerRole),
+    ("overlap_worker_id", "overlap_worker_id", WorkerPart),
     ("parent_session_id", "parent_session_id", ParentSession),
-    ("prefill_worker_id", "prefill_worker_id", WorkerRole),
+    ("prefill_worker_id", "prefill_worker_id", WorkerPart),
     ("worker_overloaded", "worker_overloaded", Plain),
     ("dynamo.instance.id", "dynamo_instance_id", Text),
     ("host_pinned_blocks", "host_pinned_blocks", Plain),
     ("migration.is_retry", "migration_is_retry", Plain),
     ("overloaded_workers", "overloaded_workers", Plain),
-    ("selected_worker_id", "selected_worker_id", WorkerRole),
+    ("selected_worker_id", "selected_worker_id", WorkerPart),
     ("cancellation.signal", "cancellation_signal", Text),
     ("cancellation.source", "cancellation_source", Text),
     ("dynamo.operation.id", "dynamo_operation_id", Text),
@@ -173,8 +199,8 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("otel.status_description", "otel_status_description", Text),
     ("represented_block_count", "represented_block_count", Plain),
     ("dynamo.lifecycle.profile", "dynamo_lifecycle_profile", Text),
-    ("migration.from_worker_id", "migration_from_worker_id", WorkerRole),
-    ("highest_overlap_worker_id", "highest_overlap_worker_id", WorkerRole),
+    ("migration.from_worker_id", "migration_from_worker_id", WorkerPart),
+    ("highest_overlap_worker_id", "highest_overlap_worker_id", WorkerPart),
     ("migration.tokens_completed", "migration_tokens_completed", Plain),
     ("selected_worker_overloaded", "selected_worker_overloaded", Plain),
     ("dynamo.request.terminal.error", "dynamo_request_terminal_error", Plain),
@@ -186,10 +212,10 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("dynamo.request.terminal.timestamp_unix_ns", "dynamo_request_terminal_timestamp_unix_ns", Plain),
 ];
 
-/// Every word of every name above and of the JSONL head, for the `words` of columnar kinds.
+/// Every word of every name above and of the JSONL head, and how a missing value is printed, for the `words` of columnar kinds.
 macro_rules! name_words {
     () => {
-        "active actual address attempt audio avg block blocks busy cached cancellation candidate capacity class classification code completed component count decode description detail diagnostic disk domains dp drop duration dynamo effective elapsed endpoint entries epoch error event existing expected field file flags frac free from group hashes highest host id identity idle image inflight input instance instances is isl iteration itl key kind kv last latency leases level lifecycle line load local log logit matched max members message method migration mode model ms name namespace net new ns num observation operation operations otel outcome output overlap overloaded parent partial phase pinned policy prefill previous process profile protocol publisher queried queue rank reason represented request requests response retry role router schema secs selected session signal sinks size source span stage state status storage target terminal threshold tier time timestamp tokens topic topology total trace tracestate transport tree ttft ttl type unix uri us used version video wait worker workers x"
+        "active actual address attempt audio avg block blocks busy cached cancellation candidate capacity class classification code completed component count decode description detail diagnostic disk domains dp drop duration dynamo effective elapsed endpoint entries epoch error event existing expected field file flags frac free from group hashes highest host id identity idle image inflight input instance instances is isl iteration itl key kind kv last latency leases level lifecycle line load local log logit matched max members message method migration mode model ms name namespace net new none ns null num observation operation operations otel outcome output overlap overloaded parent partial phase pinned policy prefill previous process profile protocol publisher queried queue rank reason represented request requests response retry role router schema secs selected session signal sinks size some source span stage state status storage target terminal threshold tier time timestamp tokens topic topology total trace tracestate transport tree ttft ttl type unix uri us used version video wait worker workers x"
     };
 }
 pub(super) use name_words;
@@ -211,5 +237,9 @@ mod tests {
         }
         assert_eq!(known("error.type"), Some(("error_type", Text)));
         assert_eq!(known("nothing"), None);
+        assert_eq!(known(&"x".repeat(100)), None);
+        for (raw, name, role) in NAMES {
+            assert_eq!(known(raw), Some((*name, *role)), "{raw}");
+        }
     }
 }

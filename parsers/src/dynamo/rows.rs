@@ -27,6 +27,10 @@ pub enum Take {
     Counts(&'static [&'static str]),
     /// The rest of the message is a request body.
     Body,
+    /// `…: prefill=Some(W), decode=Some(W)`.
+    Injected,
+    /// JSON of a configuration, which may hold credentials.
+    Config,
 }
 
 /// One row: the target contains `target`, the message begins with `prefix`.
@@ -82,7 +86,7 @@ static ROWS: &[Row] = &[
     row("tower_http", "response failed", &k::HTTP_RESPONSE_FAILED, Nothing),
     row("", "Semantic streaming failure", &k::STREAM_FAILURE, Nothing),
     row("", "Streaming error", &k::STREAM_FAILURE, Nothing),
-    row("", "fold aggregation failed", &k::TRACE_SKIPPED, Nothing),
+    row("", "fold aggregation failed", &k::PAYLOAD_INCOMPLETE, Nothing),
     row("http::service", "Internal server error", &k::FRONTEND_ERROR, Nothing),
     row("http::service", "Failed to ", &k::FRONTEND_ERROR, Nothing),
     row("http::service", "Received ", &k::DYNAMO_LOG, Body),
@@ -91,6 +95,9 @@ static ROWS: &[Row] = &[
     row("push_handler", "Failed to publish response for stream ", &k::WORKER_PUBLISH_FAILED, Request),
     row("push_handler", "Failed to publish complete final for stream ", &k::WORKER_PUBLISH_FAILED, Request),
     row("push_handler", "Failed to ", &k::WORKER_PUBLISH_FAILED, Nothing),
+    row("", "Decode Request ID: ", &k::ENGINE_REQUEST, Request),
+    row("", "Prefill Request ID: ", &k::ENGINE_REQUEST, Request),
+    row("", "New Request ID: ", &k::ENGINE_REQUEST, Request),
     row("", "Worker at capacity", &k::WORKER_AT_CAPACITY, Nothing),
     row("tcp_client", "TCP connection unavailable", &k::REQUEST_CONNECTION, Nothing),
     row("tcp_client", "TCP request failed", &k::REQUEST_CONNECTION, Nothing),
@@ -165,11 +172,27 @@ static ROWS: &[Row] = &[
     row("", "Prefill router not activated", &k::PREFILL_FAILED, Nothing),
     row("", "request rejected by prefill worker", &k::PREFILL_REJECTED, Nothing),
     row("", "Conditional disagg", &k::CONDITIONAL_DISAGG, Nothing),
+    row("", "Injected worker_id into ", &k::WORKER_REPORTED, Injected),
+    row("kv_router", "Runtime config found for worker_id: ", &k::WORKER_DISCOVERED, Worker),
+    row("kv_router", "No events to recover from worker ", &k::WORKER_TREE_DUMP, Worker),
+    row("worker_query", "Worker ", &k::WORKER_TREE_DUMP, Worker),
+    row("kv_router", "Dumping radix tree", &k::WORKER_TREE_DUMP, Nothing),
+    row("multi_worker", "Request ", &k::BOOKING_CONFLICT, Request),
+    row("multi_worker", "Force expired stale requests", &k::BOOKING_CONFLICT, Nothing),
     // start, stop, plumbing
-    row("audit", "audit: aggregation future", &k::TRACE_SKIPPED, Nothing),
+    row("config_dumper", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
+    row("", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
+    row("model_card", "", &k::MODEL_SETUP, Nothing),
+    row("local_model", "", &k::MODEL_SETUP, Nothing),
+    row("mm_routing", "", &k::MODEL_SETUP, Nothing),
+    row("prefetch_model", "", &k::MODEL_SETUP, Nothing),
+    row("dynamo_unified", "", &k::PARSER_DECISION, Nothing),
+    row("", "Selected model parser route", &k::MODEL_SETUP, Nothing),
+    row("formatters", "Chat template", &k::MODEL_SETUP, Nothing),
+    row("audit", "audit: aggregation future", &k::PAYLOAD_INCOMPLETE, Nothing),
     row("audit", "audit", &k::AUDIT_RECORD, Exact),
     row("", "request trace skipped", &k::TRACE_SKIPPED, Nothing),
-    row("", "request payload: ", &k::TRACE_SKIPPED, Nothing),
+    row("", "request payload: ", &k::PAYLOAD_INCOMPLETE, Nothing),
     row("request_trace", "Request trace ", &k::TRACE_CONFIG, Nothing),
     row("agents::trace", "Agent trace ", &k::TRACE_CONFIG, Nothing),
     row("", "Audit initialized", &k::TRACE_CONFIG, Nothing),
@@ -209,6 +232,17 @@ static ROWS: &[Row] = &[
     row("main.launch_workers", "", &k::WORKER_STARTUP, Nothing),
     row("args.", "", &k::WORKER_STARTUP, Nothing),
     row("shared_cache", "", &k::SHARED_CACHE, Nothing),
+    row("kv_router::indexer", "", &k::KV_INDEXER, Nothing),
+    row("kv_router::subscriber", "", &k::KV_INDEXER, Nothing),
+    row("discovery::watcher", "", &k::WORKER_SET, Nothing),
+    row("discovery::model_manager", "", &k::WORKER_SET, Nothing),
+    row("discovery::controller", "", &k::WORKER_SET, Nothing),
+    row("dynamo_runtime::distributed", "", &k::RUNTIME_CONFIG, Nothing),
+    row("dynamo_runtime::config", "", &k::RUNTIME_CONFIG, Nothing),
+    row("dynamo_runtime::logging", "OpenTelemetry", &k::RUNTIME_CONFIG, Nothing),
+    row("kv_manager", "", &k::WORKER_STARTUP, Nothing),
+    row("component::client", "", &k::DISCOVERY, Nothing),
+    row("request_trace", "", &k::TRACE_CONFIG, Nothing),
 ];
 
 /// KVBM's rows, by the text of `lib/bindings/kvbm` 1.6.1; tried for its targets only.

@@ -114,7 +114,7 @@ fn part(rest: &[u8]) -> Option<usize> {
 }
 
 fn contains_path(name: &[u8]) -> bool {
-    memchr::memmem::find(name, b"::").is_some()
+    name.windows(2).any(|w| w == b"::")
 }
 
 /// Is the first of these span names one of Dynamo's (formats/dynamo.md 1.2)?
@@ -185,11 +185,8 @@ fn read_fields<'a>(rest: &'a [u8], mut name: usize, mut value: usize, base: usiz
         // cannot fail: `next_field` takes ASCII names only.
         let raw = std::str::from_utf8(&rest[name..value - 1]).unwrap_or("");
         let audit = raw == "record" && event.kind == &super::kinds::AUDIT_RECORD;
-        let mut end = value_end(rest, value);
-        if audit && end == value {
-            // A record that was cut: all of the rest is its body.
-            end = rest.len();
-        }
+        // A line of an audit record ends with it; if it was cut, all of the rest is its body.
+        let end = if audit { rest.len() } else { value_end(rest, value) };
         let next = next_field(rest, end);
         let end = next.map_or(rest.len(), |(n, _)| n);
         let bytes = trimmed(&rest[value..end]);
@@ -237,9 +234,12 @@ pub fn field_at(rest: &[u8], at: usize) -> Option<usize> {
     if begins && rest.get(at + len) == Some(&b'=') { Some(at + len + 1) } else { None }
 }
 
+/// How far a bracketed value is followed; one that is longer is split like plain text.
+const MAX_BRACKETED: usize = 64 << 10;
+
 /// Where the next field may begin at the earliest, for a value at `at`: behind a quoted or bracketed value.
 fn value_end(rest: &[u8], at: usize) -> usize {
-    let value = &rest[at..];
+    let value = &rest[at..rest.len().min(at + MAX_BRACKETED)];
     let lead = if value.starts_with(b"Some(") { 5 } else { 0 };
     let (len, complete) = match value.get(lead) {
         Some(b'"' | b'{' | b'[') => json::value_len(&value[lead..]),

@@ -48,7 +48,7 @@ pub static RULES: &[Rule] = &[
     rule("Fixing v{_} tokenizer component mismatch {_}", &CONFIG_NOTE),
     rule("Fail to set RLIMIT_{_}", &CONFIG_NOTE),
     rule("'--{flag}' is deprecated {_}", &CONFIG_NOTE),
-    rule("KV pool holds {tokens} tokens, fewer than --context-length {context_length}", &CONFIG_NOTE),
+    rule("KV pool holds {tokens} tokens, fewer than --context-length {context_length}. ", &CONFIG_NOTE),
     rule("Using fallback token IDs {_}", &CONFIG_NOTE),
     rule("Mamba selective_state_update backend initialized: {backend}", &CONFIG_NOTE),
     rule("MOE_RUNNER_BACKEND is not initialized{_}", &CONFIG_NOTE),

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 
 use super::kinds;
 use crate::event::{Event, Field, Kind, Value};
@@ -140,7 +140,9 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
         }
         if let Some((key, value)) = split(item) {
             nested = "";
-            if let Some((pool, value)) = value.split_once('=') {
+            if value.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
+                && let Some((pool, value)) = value.split_once('=')
+            {
                 nested = key;
                 whole &= in_pool(key, pool, value, event);
                 continue;
@@ -158,23 +160,68 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
 }
 
 fn split(item: &str) -> Option<(&str, &str)> {
-    let colon = memmem::find(item.as_bytes(), b": ")?;
+    let colon = memchr(b':', item.as_bytes())?;
+    if item.as_bytes().get(colon + 1) != Some(&b' ') {
+        return None;
+    }
     Some((&item[..colon], item[colon + 2..].trim_matches(' ')))
 }
 
 /// One item. Percents become floats under a `_percent` name, because they are not ratios.
 fn one<'a>(key: &'a str, value: &'a str, hint: &mut usize, event: &mut Event<'a>) -> bool {
     let known = canonical(key, hint);
+    if let Some(number) = plain_number(value.as_bytes())
+        && let Some(name) = known
+    {
+        event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(key), value: number });
+        return true;
+    }
     if let Some(number) = value.strip_suffix('%').and_then(as_float) {
         let name = known.map_or_else(|| snake(key), str::to_owned) + "_percent";
         event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: number });
-        return known.is_some();
+        return known.is_some() && !value.bytes().any(|b| b.is_ascii_alphabetic());
     }
     let typed = keyvalue::typed(value);
-    let plain = !matches!(typed, Value::Str(_)) || key == "timestamp";
+    let plain = is_plain(&typed, value) || key == "timestamp";
     let name = known.map_or_else(|| Cow::Owned(snake(key)), Cow::Borrowed);
     event.fields.push(Field { name, raw: Cow::Borrowed(key), value: typed });
     known.is_some() && plain
+}
+
+/// Reads `12288` and `0.25` in one pass; anything else, or more than fifteen digits, is for [`keyvalue::typed`].
+///
+/// Up to fifteen digits and a power of ten up to 10^15 are exact in a double, so the one division rounds as a full parse would.
+fn plain_number(bytes: &[u8]) -> Option<Value<'static>> {
+    const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    if bytes.is_empty() || bytes.len() > 16 || bytes[0] == b'.' {
+        return None;
+    }
+    let mut mantissa = 0i64;
+    let mut point = None;
+    for (at, byte) in bytes.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            mantissa = mantissa * 10 + i64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(at);
+        } else {
+            return None;
+        }
+    }
+    match point {
+        None if bytes.len() <= 15 => Some(Value::Int(mantissa)),
+        None => None,
+        Some(at) => Some(Value::Float(mantissa as f64 / POWERS[bytes.len() - at - 1])),
+    }
+}
+
+/// Is the value wholly in its column, so that no word of it is lost? `1E24` is a number and a word.
+fn is_plain(typed: &Value<'_>, text: &str) -> bool {
+    match typed {
+        Value::Bool(_) => true,
+        Value::Str(_) => false,
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) => !text.bytes().any(|b| b.is_ascii_alphabetic()),
+    }
 }
 
 fn as_float(text: &str) -> Option<Value<'static>> {
@@ -198,7 +245,7 @@ fn in_pool<'a>(key: &str, pool: &'a str, value: &'a str, event: &mut Event<'a>) 
         }
     };
     let typed = keyvalue::typed(value);
-    let plain = !matches!(typed, Value::Str(_));
+    let plain = is_plain(&typed, value);
     event.field(name, raw, typed);
     plain
 }
@@ -226,4 +273,21 @@ pub fn snake(key: &str) -> String {
         name.pop();
     }
     if name.is_empty() { "value".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_numbers_are_the_numbers_of_a_full_parse() {
+        for text in
+            ["0", "12288", "0.00", "0.25", "1.10", "7456.67", "18297.75", "999999999999999", "99999999999.9999", "5.", "0.1234567890123"]
+        {
+            assert_eq!(plain_number(text.as_bytes()), keyvalue::number(text), "{text}");
+        }
+        for text in ["", ".5", "-1", "1e5", "9999999999999999", "1.2.3", "nan", "12%"] {
+            assert_eq!(plain_number(text.as_bytes()), None, "{text}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod batch;
+mod bodies;
 mod custom;
 mod hicache;
 pub mod kinds;
@@ -94,7 +95,11 @@ pub static SGLANG_REQUEST_METRICS: Format = Format {
 };
 
 fn head(line: &[u8]) -> bool {
-    prefix::read(line).is_some() || requests::head(line).is_some() || uvicorn::is_rust(line) || custom::head(line)
+    prefix::read(line).is_some()
+        || requests::head(line).is_some()
+        || uvicorn::is_rust(line)
+        || custom::head(line)
+        || requests::tail(line).is_some()
 }
 
 fn json_head(line: &[u8]) -> bool {
@@ -117,6 +122,10 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         prefix::tag_fields(found.tags, event);
         event.message = found.len..record.len();
         message(&record[found.len..], event);
+        if found.level.is_some() || found.stamp.is_none() || found.tags.starts_with(b"encode_") {
+            // The prefix itself holds words or digits that are in no field.
+            event.columnar = false;
+        }
         return Outcome::Parsed;
     }
     event.message = 0..record.len();
@@ -129,6 +138,10 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         return Outcome::Parsed;
     }
     if custom::parse(record, event) {
+        return Outcome::Parsed;
+    }
+    if let Some(at) = requests::tail(record) {
+        requests::parse_tail(record, at, event);
         return Outcome::Parsed;
     }
     Outcome::Unparsed("no SGLang prefix")
@@ -163,5 +176,10 @@ fn message<'a>(text: &'a [u8], event: &mut Event<'a>) {
     if !rules::apply(text, event) {
         rules::ids_in(text, event);
     }
-    rules::withhold_dumps(text, event);
+    if event.kind == &kinds::EXCEPTION {
+        rules::error_type(text, event);
+    }
+    if [&kinds::SGLANG_LOG, &kinds::WATCHDOG, &kinds::WATCHDOG_TIMEOUT, &kinds::EXCEPTION, &kinds::REQUEST_ERROR].contains(&event.kind) {
+        rules::withhold_dumps(text, event);
+    }
 }

@@ -201,13 +201,14 @@ fn small_int(digits: &[u8]) -> Option<i64> {
 ///
 /// A bar's text must come before and end there: a log line that a prompt quotes does not cut.
 pub fn cut(line: &[u8]) -> Option<usize> {
-    if memchr::memchr(b'%', line).is_none() || read(line).is_some() {
+    let percent = memchr::memchr(b'%', line)?;
+    if read(line).is_some() {
         return None;
     }
     let mut from = 0;
     while let Some(found) = memmem::find(&line[from..], b"[20") {
         let at = from + found;
-        if ends_bar(&line[..at]) && read_bracket(&line[at..line.len().min(at + 160)]).is_some() {
+        if ends_bar(&line[..at], percent) && read_bracket(&line[at..line.len().min(at + 160)]).is_some() {
             return Some(at);
         }
         from = at + 3;
@@ -215,8 +216,8 @@ pub fn cut(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// Does `text` end in a tqdm bar, perhaps followed by `\r` and cursor escapes?
-fn ends_bar(text: &[u8]) -> bool {
+/// Does `text` end in a tqdm bar, perhaps followed by `\r` and cursor escapes? The line's first `%` stands at `percent`.
+fn ends_bar(text: &[u8], percent: usize) -> bool {
     let mut end = text.len();
     while end > 0 {
         let last = text[end - 1];
@@ -229,9 +230,8 @@ fn ends_bar(text: &[u8]) -> bool {
         }
     }
     let text = &text[..end];
-    let open = memchr::memrchr(b'[', text);
     let bar = text.ends_with(b"it/s]") || text.ends_with(b"s/it]");
-    bar && open.is_some_and(|open| memchr::memchr(b'%', &text[..open]).is_some())
+    bar && memchr::memrchr(b'[', text).is_some_and(|open| percent < open)
 }
 
 #[cfg(test)]

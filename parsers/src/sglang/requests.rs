@@ -4,72 +4,13 @@
 
 use memchr::memmem;
 
+use super::bodies::{BODIES, guard, headers, is_none, withhold, withhold_at};
 use super::kinds;
 use super::rules;
 use super::values::{self, Item, Items};
 use crate::event::{Event, Kind, Secret, Value};
 use crate::ids::IdKind;
 use crate::stamp;
-
-/// Keys whose value is prompt, response or token ids, wherever they stand in a record.
-const BODIES: &[&str] = &[
-    "text",
-    "input_ids",
-    "input_embeds",
-    "image_data",
-    "video_data",
-    "audio_data",
-    "prompt",
-    "messages",
-    "input",
-    "suffix",
-    "tools",
-    "functions",
-    "instructions",
-    "output_ids",
-    "embedding",
-    "token_ids_logprob",
-    "positional_embed_overrides",
-    "embed_overrides",
-    "input_token_logprobs",
-    "output_token_logprobs",
-    "input_top_logprobs",
-    "output_top_logprobs",
-    "input_token_ids_logprobs",
-    "output_token_ids_logprobs",
-    "hidden_states",
-    "routed_experts",
-    "indexer_topk",
-    "output_token_sampling_mask",
-    "output_token_sampling_logprobs",
-    "mm_content_hashes",
-    "multi_item_delimiter_indices",
-    "token_indices_to_pool",
-    "prompt_token_ids",
-    "content",
-    "tool_calls",
-    "reasoning_content",
-];
-
-/// Small structures that are settings or statistics, and stay visible.
-const VISIBLE: &[&str] = &[
-    "sampling_params",
-    "finish_reason",
-    "cached_tokens_details",
-    "meta_info",
-    "modalities",
-    "session_params",
-    "custom_labels",
-    "spec_accept_histogram",
-    "spec_correct_drafts_histogram",
-    "spec_cap_lens_histogram",
-    "rid",
-    "stream_options",
-    "response_format",
-    "bootstrap_host",
-    "bootstrap_port",
-    "bootstrap_room",
-];
 
 /// Scalars of the request object and of an OpenAI body that become fields.
 const OBJ_FIELDS: &[&str] = &[
@@ -135,6 +76,27 @@ pub fn parse_text<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
 /// Does a structure end with the bracket that closes it?
 fn closed(text: &[u8]) -> bool {
     matches!(text.last(), Some(b')' | b'}' | b']'))
+}
+
+/// Where `meta_info` stands in a line that is the end of a finished request's record: journald and CRI split long lines, and the
+/// further pieces bear no prefix.
+pub fn tail(line: &[u8]) -> Option<usize> {
+    let line = line.trim_ascii_end();
+    if !line.ends_with(b"}}") || matches!(line.first(), Some(b'{' | b'[')) {
+        return None;
+    }
+    // Longer than any `meta_info` whose lists are not logged.
+    let from = line.len().saturating_sub(4096);
+    let found = [&b"'meta_info': {"[..], b"\"meta_info\": {"].iter().find_map(|key| memmem::rfind(&line[from..], key));
+    found.map(|at| from + at)
+}
+
+/// Reads such an end; `at` is what [`tail`] gave. What stands before it is the end of a body.
+pub fn parse_tail<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
+    event.kind = &kinds::REQUEST_FINISHED;
+    event.note = Some("begins in mid-line");
+    withhold(&(0..at), Secret::Body, "rest", event);
+    each(message, at + b"'meta_info': ".len(), event, meta_item);
 }
 
 /// Is this the JSON of a request log or of scheduler.status?
@@ -204,7 +166,7 @@ fn part<'a>(name: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) 
     }
 }
 
-fn rid<'a>(value: &'a [u8], event: &mut Event<'a>) {
+pub fn rid<'a>(value: &'a [u8], event: &mut Event<'a>) {
     if value.first() == Some(&b'[') {
         return rules::rid_list(value, event);
     }
@@ -252,52 +214,12 @@ fn rooms<'a>(value: &'a [u8], event: &mut Event<'a>) {
     }
 }
 
-fn id_string<'a>(kind: IdKind, value: &'a [u8], event: &mut Event<'a>) {
+pub fn id_string<'a>(kind: IdKind, value: &'a [u8], event: &mut Event<'a>) {
     if let Some(text) = values::string(value)
         && !text.is_empty()
         && text.len() <= 512
-        && !event.ids.iter().any(|id| id.kind == kind && id.text == text)
     {
-        event.id(kind, text);
-    }
-}
-
-/// Headers: each value withheld, unless it is an id.
-fn headers<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
-    let mut items = Items::new(message, item.value.start);
-    while let Some(header) = items.next() {
-        let value = &message[header.value.clone()];
-        if is_none(value) {
-            continue;
-        }
-        match message[header.key.clone()].to_ascii_lowercase().as_slice() {
-            b"x-smg-routing-key" => id_string(IdKind::RoutingKey, value, event),
-            b"x-request-id" => id_string(IdKind::XRequestId, value, event),
-            b"x-session-id" | b"x-dynamo-session-id" | b"x-override-conversation-id" => id_string(IdKind::Session, value, event),
-            b"x-override-rid" => rid(value, event),
-            b"traceparent" => traceparent(value, event),
-            b"authorization" | b"x-api-key" | b"api-key" | b"cookie" | b"proxy-authorization" => {
-                withhold_at(&header, Secret::Credential, "authorization", event);
-            }
-            _ => withhold_at(&header, Secret::Header, "header", event),
-        }
-        if header.open {
-            withhold_at(&header, Secret::Header, "header", event);
-        }
-    }
-}
-
-/// W3C `00-{32 hex}-{16 hex}-01`.
-fn traceparent<'a>(value: &'a [u8], event: &mut Event<'a>) {
-    let text = rules::unquote(value);
-    let mut parts = text.split(|b| *b == b'-').skip(1);
-    for (kind, len) in [(IdKind::TraceId, 32), (IdKind::SpanId, 16)] {
-        if let Some(id) = parts.next()
-            && id.len() == len
-            && id.iter().all(u8::is_ascii_hexdigit)
-        {
-            event.id(kind, String::from_utf8_lossy(id));
-        }
+        rules::id_once(kind, text, event);
     }
 }
 
@@ -411,36 +333,6 @@ pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: imp
 fn scalar_field<'a>(name: &'static str, value: &'a [u8], event: &mut Event<'a>) {
     if let Some(typed) = values::scalar(value, 256) {
         event.field(name, name, typed);
-    }
-}
-
-/// Withholds a value that is a body by its key, or that is long and of a key that is not known to be harmless.
-fn guard(key: &[u8], message: &[u8], item: &Item, event: &mut Event<'_>) {
-    let value = &message[item.value.clone()];
-    if is_none(value) || value == b"[]" || value == b"{}" || value == b"''" || value == b"\"\"" {
-        return;
-    }
-    let name = std::str::from_utf8(key).unwrap_or("");
-    if let Some(name) = BODIES.iter().find(|body| **body == name) {
-        return withhold_at(item, Secret::Body, name, event);
-    }
-    if value.len() > 256 && !VISIBLE.contains(&name) {
-        withhold_at(item, Secret::Body, "value", event);
-    }
-}
-
-fn is_none(value: &[u8]) -> bool {
-    matches!(value, b"None" | b"null" | b"")
-}
-
-fn withhold_at(item: &Item, why: Secret, name: &'static str, event: &mut Event<'_>) {
-    withhold(&item.value, why, name, event);
-}
-
-fn withhold(span: &std::ops::Range<usize>, why: Secret, name: &'static str, event: &mut Event<'_>) {
-    let at = event.message.start;
-    if !span.is_empty() {
-        event.withhold(at + span.start..at + span.end, why, name);
     }
 }
 

@@ -108,7 +108,8 @@ fn fill<'a>(name: &'static str, text: &'a [u8], event: &mut Event<'a>) {
         "rids" => rid_list(text, event),
         _ => {
             let text = String::from_utf8_lossy(unquote(text));
-            if !text.is_empty() {
+            // A rank in the message repeats the tag.
+            if !text.is_empty() && event.get(name).is_none() {
                 event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(name), value: typed(text) });
             }
         }
@@ -142,10 +143,7 @@ pub fn rid_text<'a>(text: Cow<'a, str>, event: &mut Event<'a>) {
     if text.starts_with("HEALTH_CHECK_") {
         probe(event);
     }
-    let known = event.ids.iter().any(|id| id.kind == IdKind::Rid && id.text == text);
-    if !known {
-        event.id(IdKind::Rid, text);
-    }
+    id_once(IdKind::Rid, text, event);
 }
 
 /// Marks the record as one about a health probe or warm-up.
@@ -164,9 +162,13 @@ pub fn room<'a>(text: &'a [u8], event: &mut Event<'a>) {
     if text.iter().all(|b| *b == b'0') {
         probe(event);
     }
-    let text = String::from_utf8_lossy(text);
-    if !event.ids.iter().any(|id| id.kind == IdKind::BootstrapRoom && id.text == text) {
-        event.id(IdKind::BootstrapRoom, text);
+    id_once(IdKind::BootstrapRoom, String::from_utf8_lossy(text), event);
+}
+
+/// Adds an id unless it is among the last ones already. (All of them would make a damaged line of many ids cost its square.)
+pub fn id_once<'a>(kind: IdKind, text: Cow<'a, str>, event: &mut Event<'a>) {
+    if !event.ids.iter().rev().take(64).any(|id| id.kind == kind && id.text == text) {
+        event.id(kind, text);
     }
 }
 
@@ -200,7 +202,13 @@ pub fn items<'a>(text: &'a [u8], event: &mut Event<'a>) {
     let mut at = 0;
     // What was read already: no key reaches back over it.
     let mut floor = 0;
+    // A line of more items than this is damaged; the real ones have a dozen.
+    let limit = event.fields.len() + event.ids.len() + 256;
     while let Some(found) = memchr::memchr2(b'=', b':', &text[at..]) {
+        if event.fields.len() + event.ids.len() > limit {
+            event.note = Some("too many items");
+            return;
+        }
         let mark = at + found;
         at = mark + 1;
         let colon = text[mark] == b':';
@@ -265,6 +273,14 @@ fn item<'a>(key: &'a [u8], value: &'a [u8], rest: &'a [u8], event: &mut Event<'a
     if text.is_empty() || text == "None" {
         return;
     }
+    if let Some(after) = rest.strip_prefix(b" -> ") {
+        // `#new_token_ratio: 0.7341 -> 0.9812`
+        let end = values::end_of(after, 0);
+        let new = String::from_utf8_lossy(trim_stop(&after[..end]));
+        let field = Field { name: Cow::Owned(format!("{name}_after")), raw: Cow::Borrowed(key), value: typed(new) };
+        event.fields.push(field);
+        name.push_str("_before");
+    }
     event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: typed(text) });
 }
 
@@ -302,7 +318,7 @@ fn trim_stop(value: &[u8]) -> &[u8] {
 
 /// The ids of a message that no rule knows: `rid=…`, `bootstrap_room=…`, `rids=[…]`.
 pub fn ids_in<'a>(message: &'a [u8], event: &mut Event<'a>) {
-    for (key, which) in [(&b"rid="[..], 0), (b"bootstrap_room=", 1), (b"rids=[", 2)] {
+    for (key, which) in [(&b"rid="[..], 0), (b"room=", 1), (b"rids=[", 2)] {
         let mut at = 0;
         // More ids than this in one unknown line are not a line about a request.
         for _ in 0..64 {
@@ -321,6 +337,21 @@ pub fn ids_in<'a>(message: &'a [u8], event: &mut Event<'a>) {
                 _ => rid_list(value, event),
             }
         }
+    }
+}
+
+/// The type of the exception that a traceback ends in (`torch.OutOfMemoryError`); its text stays in the message only.
+pub fn error_type<'a>(message: &'a [u8], event: &mut Event<'a>) {
+    for line in message.rsplit(|b| *b == b'\n') {
+        let name = &line[..memchr(b':', line).unwrap_or(line.len())];
+        let word = name.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+        if word && [&b"Error"[..], b"Exception", b"Interrupt", b"Exit"].iter().any(|end| name.ends_with(end)) {
+            event.field("error_type", "", Value::Str(String::from_utf8_lossy(name)));
+            break;
+        }
+    }
+    if memmem::find(message, b"memory leak detected!").is_some() {
+        event.field("memory_leak", "", Value::Bool(true));
     }
 }
 

@@ -43,6 +43,7 @@ const LINES: &[(&str, &Kind)] = &[
 pub fn parse<'a>(text: &'a [u8], event: &mut Event<'a>) {
     event.kind = &UVICORN_LOG;
     if access(text, event) {
+        event.columnar &= event.level == Some(Level::Info);
         return;
     }
     if let Some(rest) = text.strip_prefix(b"Started server process [") {
@@ -98,7 +99,7 @@ pub fn access<'a>(text: &'a [u8], event: &mut Event<'a>) -> bool {
     event.field("client_port", "", port);
     event.field("method", "", Value::Str(method.into()));
     event.field("path", "", Value::Str(path.into()));
-    event.field("http_version", "", keyvalue::typed(version));
+    event.field("http_version", "", Value::Str(version.into()));
     event.field("status", "", code);
     if !reason.is_empty() {
         event.field("reason", "", Value::Str(reason.into()));
@@ -144,7 +145,8 @@ pub fn parse_rust<'a>(line: &'a [u8], event: &mut Event<'a>) -> bool {
         event.field("target", "", Value::Str(name.into()));
     }
     if access(text, event) {
-        // The target's words are in its field.
+        // The target's words are in its field; a damaged level is in none.
+        event.columnar &= rest[..target].trim_ascii() == b"INFO" && event.get("target").is_some();
         return true;
     }
     if text.starts_with(b"The server is fired up and ready to roll!") {

@@ -1,0 +1,167 @@
+//! `corr index`: builds or refreshes the index of a run.
+
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{exit, grouped};
+use crate::render::safe;
+use crate::run::source::NotRead;
+use crate::run::{self, Options, Run};
+use crate::store::place;
+use crate::store::update::{self, Progress, Report, UpdateOptions};
+
+/// Build or refresh the index of a run, so that questions are answered in milliseconds.
+///
+/// Unchanged sources are kept, grown ones are read from where they ended. The index stands in RUN/.corr, or in the user's cache where the
+/// run cannot be written. A kill at any moment leaves the old index whole.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  corr index runs/r42
+  corr index runs/r42 --store /var/tmp/r42.corr --embed-text     an index that can be moved without the run")]
+pub struct Args {
+    /// Run directory, files, globs in quotes, or `-` for standard input.
+    #[arg(required = true, value_name = "RUN")]
+    pub run: Vec<String>,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Keep the text of every source in the index too, bodies and credentials masked.
+    #[arg(long)]
+    pub embed_text: bool,
+    /// Make the whole index anew.
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources.
+    #[arg(long, value_name = "[SOURCE=]ZONE")]
+    pub tz: Vec<String>,
+    /// Read a source as this format: SOURCE=FORMAT.
+    #[arg(long, value_name = "SOURCE=FORMAT")]
+    pub format_of: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
+    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let opened = run::open(&args.run, &options)?;
+    if let Some(code) = nothing_to_read(&opened, err)? {
+        return Ok(code);
+    }
+    let how = UpdateOptions { embed_text: args.embed_text, rebuild: args.rebuild };
+    let report = build(&opened, args.store.clone(), how, err)?;
+    let failures = failures(&opened.not_read, &report.failures, err)?;
+    Ok(if failures > 0 { exit::PARTIAL } else { exit::FOUND })
+}
+
+/// A run without any event source is an error that says what was found instead.
+pub fn nothing_to_read(run: &Run, err: &mut dyn Write) -> anyhow::Result<Option<i32>> {
+    let events = run.sources.iter().filter(|s| s.class == crate::run::source::Class::Events).count();
+    if events > 0 {
+        return Ok(None);
+    }
+    failures(&run.not_read, &[], err)?;
+    let shown = run.arguments.join(" ");
+    let found = run.sources.len();
+    if found == 0 && run.not_read.is_empty() {
+        writeln!(err, "corr: {}: the directory is empty; give the directory that the run wrote its logs to", safe::terminal(&shown))?;
+    } else {
+        writeln!(
+            err,
+            "corr: {}: no log or trace among {found} files; `corr sources` says what each file is, `--format-of FILE=FORMAT` reads one as you say",
+            safe::terminal(&shown)
+        )?;
+    }
+    Ok(Some(exit::ERROR))
+}
+
+/// Prints what could not be read; gives how many failures there were.
+pub fn failures(not_read: &[NotRead], more: &[NotRead], err: &mut dyn Write) -> anyhow::Result<usize> {
+    let mut shown: Vec<&str> = Vec::new();
+    let mut count = 0;
+    for n in not_read.iter().chain(more).filter(|n| n.failure) {
+        if shown.contains(&n.name.as_str()) {
+            continue;
+        }
+        shown.push(&n.name);
+        count += 1;
+        let next = if n.next.is_empty() { String::new() } else { format!("; {}", n.next) };
+        writeln!(err, "corr: {}: {}{}", safe::terminal(&n.name), safe::terminal(&n.why), next)?;
+    }
+    Ok(count)
+}
+
+/// Builds the index of an opened run, with progress, and says what was done.
+pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dyn Write) -> anyhow::Result<Report> {
+    let dir = store.unwrap_or_else(|| place::choose(&run.root, run.is_directory, &run.arguments));
+    let bar = Bar::default();
+    let started = Instant::now();
+    let report = update::update(&dir, run, how, &bar)?;
+    bar.finish();
+    for note in &report.notes {
+        writeln!(err, "corr: {}", safe::terminal(note))?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let share = if report.covered == 0 { 0.0 } else { report.size as f64 * 100.0 / report.covered as f64 };
+    writeln!(
+        err,
+        "indexed {} records of {} sources ({} new, {} grown, {} unchanged, {} gone): read {:.1} MB in {seconds:.1} s; {:.1} MB in {}, {share:.1} % of the source",
+        grouped(report.records),
+        report.kept + report.grown + report.built,
+        report.built,
+        report.grown,
+        report.kept,
+        report.removed,
+        report.bytes as f64 / 1e6,
+        report.size as f64 / 1e6,
+        safe::terminal(&dir.display().to_string()),
+    )?;
+    Ok(report)
+}
+
+/// A progress bar that appears on a terminal when the work takes longer than half a second.
+struct Bar {
+    bar: ProgressBar,
+    started: Mutex<Option<Instant>>,
+}
+
+impl Default for Bar {
+    fn default() -> Bar {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let template = "{bar:30} {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Bar { bar, started: Mutex::new(None) }
+    }
+}
+
+impl Bar {
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn total(&self, bytes: u64) {
+        self.bar.set_length(bytes);
+        if let Ok(mut started) = self.started.lock() {
+            *started = Some(Instant::now());
+        }
+    }
+
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        self.bar.inc(bytes);
+        if self.bar.is_hidden()
+            && std::io::stderr().is_terminal()
+            && let Ok(started) = self.started.lock()
+            && started.is_some_and(|s| s.elapsed() > Duration::from_millis(500))
+        {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        ControlFlow::Continue(())
+    }
+}
