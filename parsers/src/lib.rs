@@ -14,6 +14,7 @@ pub mod ids;
 pub mod json;
 pub mod keyvalue;
 pub mod record;
+pub mod records;
 pub mod sglang;
 pub mod stamp;
 pub mod systemd;
@@ -47,6 +48,8 @@ pub static FORMATS: &[&Format] = &[
     &trace::AGENT_TRACE,
     &trace::AUDIT,
     &systemd::SYSTEMD,
+    // The general one is the last.
+    &records::JSON,
 ];
 
 /// Every kind of every format.
