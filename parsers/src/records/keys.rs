@@ -163,6 +163,22 @@ const BODY_ENDS: &[(&str, &str)] = &[
     ("response_body", "body"),
 ];
 
+const CREDENTIALS: &[&str] =
+    &["access_key", "api_key", "apikey", "authorization", "cookie", "credential", "passwd", "password", "private_key", "secret"];
+
+/// A name that contains one of [`CREDENTIALS`]; a letter is looked at before any of them is compared.
+fn has_credential(name: &[u8]) -> bool {
+    for (at, first) in name.iter().enumerate() {
+        if matches!(first, b'a' | b'c' | b'p' | b's') && CREDENTIALS.iter().any(|c| name[at..].starts_with(c.as_bytes())) {
+            return true;
+        }
+    }
+    false
+}
+
+/// What stands before `_token` in the name of a count or a time.
+const COUNTED: &[&str] = &["first", "second", "last", "new", "max", "per", "output", "input"];
+
 fn by_part(name: &str) -> Role {
     if let Ok(at) = BODIES.binary_search(&name) {
         return Role::Body(BODIES[at]);
@@ -176,12 +192,13 @@ fn by_part(name: &str) -> Role {
     if name.ends_with("_worker_id") {
         return Role::WorkerPart;
     }
-    let credential =
-        ["authorization", "cookie", "api_key", "apikey", "password", "passwd", "secret", "credential", "private_key", "access_key"];
-    if credential.iter().any(|c| name.contains(c)) {
+    if has_credential(name.as_bytes()) {
         return Role::Credential;
     }
-    if name == "token" || name == "bearer" || name.ends_with("_token") {
+    let secret = name == "token" || name == "bearer" || name.ends_with("_token");
+    // `time_to_first_token`, `time_per_output_token`: which of the tokens, not one.
+    let counted = COUNTED.iter().any(|c| name.strip_suffix("_token").is_some_and(|n| n.ends_with(c)));
+    if secret && !counted {
         return Role::Token;
     }
     Role::Plain
@@ -193,6 +210,9 @@ pub fn secret_inside(text: &[u8]) -> Option<Secret> {
     let mut found = None;
     for at in memchr::memchr2_iter(b'=', b':', text) {
         let (name, quoted) = name_before(&text[..at]);
+        if !name.iter().any(u8::is_ascii_alphabetic) {
+            continue;
+        }
         let rest = text[at + 1..].trim_ascii_start();
         let quote = matches!(rest.first(), Some(b'"' | b'\'' | b'\\' | b'[' | b'{'));
         let assigned = text[at] == b'=';
@@ -203,8 +223,8 @@ pub fn secret_inside(text: &[u8]) -> Option<Secret> {
             _ => {}
         }
     }
-    for at in memchr::memmem::find_iter(text, b"--") {
-        let name = &text[at + 2..];
+    for at in memchr::memchr_iter(b'-', text) {
+        let Some(name) = text[at..].strip_prefix(b"--") else { continue };
         let end = name.iter().position(|b| !is_name(*b)).unwrap_or(name.len());
         let rest = name[end..].trim_ascii_start();
         let value = name.get(end) == Some(&b' ') && !rest.is_empty() && rest[0] != b'-';
@@ -270,6 +290,7 @@ mod tests {
         assert_eq!(role("resp_headers"), Role::Headers);
         assert_eq!(role("openai_api_key"), Role::Credential);
         assert_eq!(role("hf_token"), Role::Token);
+        assert_eq!((role("time_to_first_token"), role("time_per_output_token")), (Role::Plain, Role::Plain));
         assert_eq!(role("decode_worker_id"), Role::WorkerPart);
     }
 

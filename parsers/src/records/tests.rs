@@ -91,6 +91,8 @@ fn load_generator_row() {
     assert_eq!(word(&event, "metadata_worker_id"), "worker_0");
     assert_eq!(ids(&event, IdKind::Session), ["sess-000"]);
     assert!(matches!(event.get("metrics_request_latency_value"), Some(Value::Float(_))));
+    assert!(matches!(event.get("metrics_time_to_first_token_value"), Some(Value::Float(_))));
+    assert!(event.withheld.is_empty());
     assert_eq!(event.stamp.map(|s| s.width), Some(1));
 }
 

@@ -150,7 +150,7 @@ impl<'e, 'a> Walk<'e, 'a> {
             Role::Headers if value.bytes.first() == Some(&b'{') && value.bytes.len() <= MAX_HEADERS => headers::read(value, self.event),
             Role::Headers if text || structure => self.withhold(value, Secret::Header, "headers"),
             Role::Credential if !matches!(value.bytes, b"true" | b"false") => self.withhold(value, Secret::Credential, "credential"),
-            Role::Token if text || structure => self.withhold(value, Secret::Credential, "credential"),
+            Role::Token if text => self.withhold(value, Secret::Credential, "credential"),
             Role::Id(kind) if self.identity(kind, &name, member) => {}
             Role::WorkerPart if self.identity(IdKind::WorkerId, &name, member) => {
                 if let Some(text) = json::id(member.value) {
