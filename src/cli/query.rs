@@ -50,8 +50,8 @@ pub struct Args {
     /// Run directory, file, glob in quotes, or `-` for standard input.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// What to find; several arguments are joined by blanks. Nothing finds every event.
-    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    /// What to find; several arguments are joined by blanks. Nothing finds every event. Before a query that begins with `-` write `--`.
+    #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// A further run directory, file or glob, read together with RUN.
     #[arg(long = "also", value_name = "RUN")]
@@ -405,11 +405,8 @@ fn notes(args: &Args, question: &Question, answer: &Answer, sources: &Sources, e
     }
     if args.since.is_some() || args.until.is_some() || args.window.is_some() {
         let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-        let edge = if answer.at_edge > 0 {
-            format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))
-        } else {
-            String::new()
-        };
+        let edge =
+            if answer.at_edge > 0 { format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge)) } else { String::new() };
         writeln!(err, "window [{}, {}){edge}", show(question.window.since), show(question.window.until))?;
     }
     let listed = args.count_by.is_none() && question.histogram.is_none();

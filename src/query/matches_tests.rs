@@ -330,10 +330,13 @@ fn query() -> impl Strategy<Value = (String, Meaning)> {
             prop_oneof![
                 two.clone().prop_map(|((a, f), (b, g))| (format!("({a} {b})"), means(move |r: &Record| (f.0)(r) && (g.0)(r)))),
                 two.prop_map(|((a, f), (b, g))| (format!("({a} OR {b})"), means(move |r: &Record| (f.0)(r) || (g.0)(r)))),
-                inner.prop_map(|(a, f)| (format!("-{a}"), means(move |r: &Record| !(f.0)(r)))),
+                inner.prop_map(|(a, f)| {
+                    // `--` begins a text.
+                    let not = if a.starts_with('-') { "NOT " } else { "-" };
+                    (format!("{not}{a}"), means(move |r: &Record| !(f.0)(r)))
+                }),
             ]
         })
-        .prop_map(|(q, m)| (q.replace("--", "NOT -"), m))
 }
 
 /// Writes the record as bytes and as an event, and asks.
