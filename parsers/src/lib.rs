@@ -14,6 +14,7 @@ pub mod ids;
 pub mod json;
 pub mod keyvalue;
 pub mod record;
+pub mod secret;
 pub mod sglang;
 pub mod stamp;
 pub mod systemd;
