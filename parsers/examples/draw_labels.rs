@@ -54,9 +54,8 @@ fn main() {
             chosen.push(take(list, &mut state));
         }
     }
-    let special = |chosen: &[Drawn], of_kind: &BTreeMap<_, usize>| {
-        chosen.iter().filter(|d| d.special || of_kind[&(d.format, d.kind)] < 20).count()
-    };
+    let special =
+        |chosen: &[Drawn], of_kind: &BTreeMap<_, usize>| chosen.iter().filter(|d| d.special || of_kind[&(d.format, d.kind)] < 20).count();
     for want_special in [true, false] {
         for key in keys.iter().cycle().take(keys.len() * 4) {
             if chosen.len() >= count || want_special && special(&chosen, &of_kind) * 2 >= count {
@@ -77,7 +76,12 @@ fn main() {
             }
         }
     }
-    eprintln!("{} records, {} kinds, {} of them DEBUG, rare or of several lines", chosen.len(), kinds_done.len(), special(&chosen, &of_kind));
+    eprintln!(
+        "{} records, {} kinds, {} of them DEBUG, rare or of several lines",
+        chosen.len(),
+        kinds_done.len(),
+        special(&chosen, &of_kind)
+    );
     shuffle(&mut chosen, &mut state);
     for (n, d) in chosen.iter().enumerate() {
         let line = serde_json::json!({
@@ -110,7 +114,8 @@ fn take(list: &mut Vec<Drawn>, state: &mut u64) -> Drawn {
 /// Logs and traces below the cases, none of the answers, in a fixed order.
 fn files(cases: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = ["sglang-samples", "sglang", "dynamo", "tachometer/run_dynamo", "journald/real/v257/UTC"].map(|d| cases.join(d)).to_vec();
+    let mut open =
+        ["sglang-samples", "sglang", "dynamo", "tachometer/run_dynamo", "journald/real/v257/UTC"].map(|d| cases.join(d)).to_vec();
     while let Some(dir) = open.pop() {
         let Ok(entries) = std::fs::read_dir(&dir) else { continue };
         for entry in entries.flatten() {

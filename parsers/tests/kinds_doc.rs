@@ -9,7 +9,8 @@ fn document() -> String {
         "# Kinds\n\nWhat a record says happened, by the format it stands in. `kind:NAME` finds them; a name means the same wherever it is printed.\n",
     );
     for format in FORMATS {
-        let _ = write!(out, "\n## {}\n\n{}. A record begins with {}.\n\n| kind | says |\n|---|---|\n", format.name, format.about, format.shape);
+        let _ =
+            write!(out, "\n## {}\n\n{}. A record begins with {}.\n\n| kind | says |\n|---|---|\n", format.name, format.about, format.shape);
         for kind in format.kinds {
             let _ = writeln!(out, "| `{}` | {} |", kind.name, kind.about.replace('|', "\\|"));
         }
