@@ -47,7 +47,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Sources(sources::Args),
-    Query(query::Args),
+    Query(Box<query::Args>),
     Show(show::Args),
     Index(index::Args),
     /// Write a shell's completion script to standard output.

@@ -159,7 +159,14 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
         (From::Neighbour, &facts.neighbour, How::Id),
     ] {
         let Some(fit) = fit(pairs, from) else { continue };
+        // One program's stamp before another's proves little by itself.
+        if from == From::Neighbour && fit.hold < 3 {
+            continue;
+        }
         if !fit.holds(SHARE) {
+            if let Some(clock) = with_dst(pairs, from, how) {
+                return Ok(clock);
+            }
             refused.push(fit.refusal(from.about()));
             continue;
         }
@@ -206,6 +213,45 @@ impl Fit {
         }
         text
     }
+}
+
+/// Zones whose offset changes in the year, one for each rule that servers run under.
+const DST_ZONES: &[chrono_tz::Tz] = &[
+    chrono_tz::America::Los_Angeles,
+    chrono_tz::America::Denver,
+    chrono_tz::America::Chicago,
+    chrono_tz::America::New_York,
+    chrono_tz::America::Halifax,
+    chrono_tz::Europe::London,
+    chrono_tz::Europe::Berlin,
+    chrono_tz::Europe::Helsinki,
+    chrono_tz::Asia::Jerusalem,
+    chrono_tz::Australia::Sydney,
+    chrono_tz::Pacific::Auckland,
+];
+
+/// A zone with DST that explains pairs which no single offset does.
+fn with_dst(pairs: &[Pair], from: From, how: How) -> Option<Clock> {
+    use chrono::{Offset, TimeZone};
+    let (low, high) = from.bounds();
+    for zone in DST_ZONES {
+        let mut residual: Option<(i64, i64)> = None;
+        let mut hold = 0;
+        for pair in pairs {
+            let utc = chrono::DateTime::from_timestamp_nanos(pair.utc).naive_utc();
+            let east = i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc());
+            let rest = pair.utc.saturating_sub(pair.civil).saturating_add(east * SECOND);
+            if (low * SECOND..=high * SECOND).contains(&rest) {
+                hold += 1;
+                residual = Some(residual.map_or((rest, rest), |(a, b)| (a.min(rest), b.max(rest))));
+            }
+        }
+        if hold as f64 >= SHARE * pairs.len() as f64 {
+            let evidence = format!("the offset changes as the daylight-saving time of {} does, by {}", zone.name(), from.about());
+            return Some(Clock { rule: Rule::Named(*zone), how, evidence, residual, pairs: (pairs.len(), hold), ..Clock::assumed() });
+        }
+    }
+    None
 }
 
 /// Votes of the pairs for an offset. `None` without pairs, or if no offset of a real zone explains any.
@@ -275,8 +321,7 @@ fn recorded_or_assumed(facts: &Facts, recorded: Option<&(String, String)>, refus
         clock = Clock { rule, how: How::Recorded, evidence: format!("TZ={zone} recorded in {file}"), ..clock };
     } else if !facts.abbreviations.is_empty() {
         let names = facts.abbreviations.join(", ");
-        let evidence =
-            format!("stamps carry the zone names {names}; names that are not unique have no time until --tz says what they mean");
+        let evidence = format!("stamps carry the zone names {names}; a name that is not unique has no time until --tz says what it means");
         clock = Clock { how: How::Recorded, evidence, ..clock };
     } else if facts.naive_envelope && facts.naive > 0 {
         clock.evidence = "nothing names a zone: envelope and payload are both without one".into();
