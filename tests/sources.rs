@@ -339,6 +339,11 @@ fn declarations_and_options() {
     assert_eq!((&owner["worker"], &owner["role"]), (&"d7".into(), &"decode".into()));
     let (report, _) = json(dir.path(), &["--tz", "server.log=UTC"]);
     assert_eq!(first(&report), "2026-11-29T18:37:11Z");
+    let (report, _) = json(dir.path(), &["--format-of", "*.log=sglang", "--tz", "UTC"]);
+    assert_eq!(source(&report, "server.log")["format"], "sglang");
+    let (report, exit) = json(dir.path(), &["--format-of", "server.log=text,dynamo-text"]);
+    assert_eq!((exit, &source(&report, "server.log")["format"]), (0, &"dynamo-text".into()));
+    assert_eq!(source(&report, "server.log")["kinds"]["scheduler_sized"], Value::Null);
     let run = dir.path().to_str().unwrap();
     for (args, want) in [
         (["--tz", "srever.log=UTC"], "did you mean `server.log`?"),
