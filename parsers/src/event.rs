@@ -117,7 +117,7 @@ pub struct Withheld {
 pub struct Event<'a> {
     pub kind: &'static Kind,
     pub level: Option<Level>,
-    /// The payload's own stamp. The envelope's stands in [`crate::record::Meta`].
+    /// The payload's own stamp. The envelope's stands in [`crate::format::Meta`].
     pub stamp: Option<RawStamp>,
     /// Bytes of the payload that are the message: after stamp, tags, level and target.
     pub message: Range<usize>,

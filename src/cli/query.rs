@@ -50,8 +50,8 @@ pub struct Args {
     /// Run directory, file, glob in quotes, or `-` for standard input.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// What to find; several arguments are joined by blanks. Nothing finds every event.
-    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    /// What to find; several arguments are joined by blanks. Nothing finds every event. Before a query that begins with `-` write `--`.
+    #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// A further run directory, file or glob, read together with RUN.
     #[arg(long = "also", value_name = "RUN")]

@@ -80,7 +80,8 @@ fn text_line(out: &mut dyn Write, event: &Shown, style: &Style) -> io::Result<()
         used += worker.chars().count() + 3;
         write!(out, "({worker}) ")?;
     }
-    let mut lines = event.message.lines();
+    let brief = event.brief();
+    let mut lines = brief.lines();
     let first = lines.next().unwrap_or("");
     let more = lines.count();
     let mut message = safe::terminal(first).into_owned();

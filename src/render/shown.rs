@@ -34,6 +34,8 @@ pub struct Shown {
     pub ids: Vec<(IdKind, String)>,
     pub fields: Vec<(String, String, Json)>,
     pub message: String,
+    /// The message leaves out what the record says in fields and ids: for people they are written behind it.
+    message_is_part: bool,
     pub withheld: Vec<Json>,
     pub note: Option<&'static str>,
     pub outcome: String,
@@ -67,6 +69,8 @@ impl Shown {
             pid: meta.and_then(|m| m.pid),
             ids: event.ids.iter().map(|i| (i.kind, i.text.to_string())).collect(),
             fields: event.fields.iter().map(|f| (f.name.to_string(), f.raw.to_string(), json_value(&f.value))).collect(),
+            message_is_part: !event.fields.is_empty()
+                && (record.payload.get(range.start) == Some(&b'{') || range.end + 2 < record.payload.len()),
             message: visible_text(record.payload, range, hidden),
             withheld: hidden.iter().map(|w| withheld_json(record.payload, w)).collect(),
             note: event.note,
@@ -87,6 +91,38 @@ impl Shown {
             (None, Some(order)) => format!("~{}", time_text(order, SECOND, self.assumed)),
             (None, None) => "-".into(),
         }
+    }
+
+    /// The event on one line for people: its message, or, where the record is made of fields, those.
+    pub fn brief(&self) -> String {
+        if !self.message_is_part {
+            return self.message.clone();
+        }
+        let mut out = if self.message.starts_with('{') { String::new() } else { self.message.clone() };
+        let mut push = |name: &str, value: &str| {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(name);
+            out.push('=');
+            out.push_str(value);
+        };
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (kind, text) in &self.ids {
+            // An id that is known to be a decoy is for `corr show`.
+            if *kind != IdKind::Decoy && !seen.contains(&(kind.field(), text.as_str())) {
+                seen.push((kind.field(), text));
+                push(kind.field(), text);
+            }
+        }
+        for (name, _, value) in &self.fields {
+            // Where in its program a line was written is for `corr show`.
+            let where_from = matches!(name.as_str(), "target" | "spans" | "file" | "line" | "span_name" | "parent_id");
+            if !where_from && !value.as_str().is_some_and(|v| seen.iter().any(|s| s.1 == v)) {
+                push(name, value.as_str().unwrap_or(&value.to_string()));
+            }
+        }
+        out
     }
 
     /// The first value of a name that `--fields` asks for; `None` if the event has none.

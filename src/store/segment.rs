@@ -11,7 +11,7 @@ use std::path::Path;
 
 use corr_parsers::event::{Event, Outcome, Value};
 use corr_parsers::format::Meta;
-use corr_parsers::ids;
+use corr_parsers::ids::{self, IdKind};
 use corr_parsers::record::{Layout, Record};
 use serde::{Deserialize, Serialize};
 
@@ -178,6 +178,13 @@ impl Builder {
         for id in &event.ids {
             ids::canonical(Some(id.kind), &id.text, &mut self.canonical);
             self.add_id(row);
+            if id.kind == IdKind::WorkerId
+                && let Ok(number) = self.canonical.parse::<u64>()
+            {
+                // Metrics print workers in hex: a beginning in that base finds them too.
+                self.canonical = format!("{number:x}");
+                self.add_id(row);
+            }
         }
         self.words.begin();
         let payload = record.payload;

@@ -80,7 +80,7 @@ fn schema() -> (Schema, Field, Field) {
 }
 
 fn tokenizers() -> TokenizerManager {
-    let manager = TokenizerManager::new();
+    let manager = TokenizerManager::default();
     manager.register("terms", TextAnalyzer::builder(WhitespaceTokenizer::default()).build());
     manager
 }
