@@ -9,6 +9,7 @@ use corr_parsers::clock::How;
 use corr_parsers::event::{Event, Withheld};
 use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
+use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
 use serde_json::{Value as Json, json};
 
@@ -182,8 +183,13 @@ fn offset_of_line(bytes: &[u8], line: u64) -> Option<usize> {
 /// stands for the bytes.
 fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> String {
     let raw = &bytes[record.offset..record.offset + record.len];
-    if bodies || event.withheld.is_empty() {
+    if bodies {
         return safe::terminal_bytes(record::trim_end(raw)).replace("\\n", "\n");
+    }
+    if event.withheld.is_empty() {
+        // The envelope's own fields (a command line) can hold a credential too.
+        let spans = secret::find(raw);
+        return safe::terminal(&visible_text(raw, 0..record::trim_end(raw).len(), &spans)).replace("\\n", "\n");
     }
     match record.payload_at {
         Some(at) => {
