@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use corr_parsers::clock::How;
-use corr_parsers::event::{Event, Withheld};
+use corr_parsers::event::{Event, Secret, Withheld};
 use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
 use corr_parsers::secret;
@@ -188,7 +188,8 @@ fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) 
     }
     if event.withheld.is_empty() {
         // The envelope's own fields (a command line) can hold a credential too.
-        let spans = secret::find(raw);
+        let hide = |span| Withheld { span, why: Secret::Credential, name: "credential" };
+        let spans: Vec<Withheld> = secret::find(raw).into_iter().map(hide).collect();
         return safe::terminal(&visible_text(raw, 0..record::trim_end(raw).len(), &spans)).replace("\\n", "\n");
     }
     match record.payload_at {

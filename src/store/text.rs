@@ -40,8 +40,8 @@ pub fn write(path: &Path, part: &Part<'_>) -> io::Result<()> {
         pending.extend_from_slice(&part.bytes[facts.offset..facts.offset + facts.length]);
         if record.meta.is_some() && event.withheld.is_empty() {
             // The envelope's own fields (a command line) can hold a credential too.
-            for w in secret::find(&pending[at..]) {
-                mask(&mut pending[at..], w.span.start, w.span.len());
+            for span in secret::find(&pending[at..]) {
+                mask(&mut pending[at..], span.start, span.len());
             }
         }
         if !event.withheld.is_empty() {
