@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
-const READ_BELOW: u64 = 8 << 20;
+const READ_BELOW: u64 = 256 << 10;
 /// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
-const HOLD_BELOW: usize = 32 << 20;
+const HOLD_BELOW: usize = 4 << 20;
 
 /// How a source is packed. Offsets always count decompressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -9,6 +9,9 @@ pub fn find(root: &Path, is_directory: bool, arguments: &[String], given: Option
     if let Some(dir) = given {
         return Some(dir.to_path_buf());
     }
+    if arguments.iter().any(|a| a == "-") {
+        return None;
+    }
     if is_directory && root.join(".corr").join(FILE).is_file() {
         return Some(root.join(".corr"));
     }

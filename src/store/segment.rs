@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
-use super::word_index::{KindWords, WordClass, WordIndexBuilder, class};
+use super::word_index::{KindWords, WordClass, WordIndexBuilder, class, first_bytes};
 use crate::query::visible;
 use crate::run::events::{self, Facts, Start};
 use crate::run::timing::Timing;
@@ -35,6 +35,9 @@ pub enum BuildError {
     #[error("cancelled")]
     Cancelled,
 }
+
+/// Ids of one record that are compared with each other.
+const MOST_SEEN: usize = 16;
 
 /// How many records and bytes had one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +66,7 @@ pub struct SegmentMeta {
     pub columns: BTreeMap<String, ColumnInfo>,
     /// Some fields have no column: queries for a field that is not in `columns` must read the records.
     pub overflow: bool,
-    /// Earliest start and latest end of the stamps, UTC ns.
+    /// Earliest start and latest end of the stamps and sort keys, UTC ns.
     pub first: Option<i64>,
     pub last: Option<i64>,
 }
@@ -165,10 +168,11 @@ impl Builder {
             kind,
             outcome,
         };
-        if let Some(stamp) = facts.stamp {
-            self.first = Some(self.first.map_or(stamp.start, |f| f.min(stamp.start)));
-            self.last = Some(self.last.map_or(stamp.end, |l| l.max(stamp.end)));
-        }
+        // Records without a stamp go by the one before them, which can stand in the segment before: they count too.
+        let start = facts.order.into_iter().chain(facts.stamp.map(|s| s.start)).min();
+        let end = facts.order.map(|o| o.saturating_add(1)).into_iter().chain(facts.stamp.map(|s| s.end)).max();
+        self.first = self.first.into_iter().chain(start).min();
+        self.last = self.last.max(end);
         self.rows.push(facts.length);
         let row = self.columns.push(row_facts, event);
         if let Some(meta) = record.meta {
@@ -195,7 +199,7 @@ impl Builder {
             }
             visible::lower(&payload[range], &mut self.lower);
             match class(self.lower.as_bytes()) {
-                WordClass::Word => self.words.word(&self.lower),
+                WordClass::Word => self.words.word(first_bytes(&self.lower)),
                 WordClass::Number => {}
                 WordClass::Id => {
                     ids::canonical(None, &self.lower, &mut self.canonical);
@@ -209,11 +213,14 @@ impl Builder {
 
     /// Adds `self.canonical` once a row.
     fn add_id(&mut self, row: u32) {
+        // An id mostly stands two or three times in its record. The index drops repeats itself; this only saves it work.
         if self.seen_ids.contains(&self.canonical) {
             return;
         }
         self.ids.add(&self.canonical, row);
-        self.seen_ids.push(self.canonical.clone());
+        if self.seen_ids.len() < MOST_SEEN {
+            self.seen_ids.push(self.canonical.clone());
+        }
     }
 
     fn kind(&mut self, name: &'static str) -> u16 {
