@@ -21,6 +21,7 @@ use crate::render::events::{self, Format, Style};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
+use crate::run::source::NotRead;
 use crate::run::{self, Options};
 use crate::store::update::UpdateOptions;
 
@@ -122,6 +123,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
+        if runs.iter().any(|r| r == "-") {
+            bail!("--index: standard input can be read only once; write it to a file, or index it with `corr index - --store DIR`");
+        }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
@@ -137,10 +141,24 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let resolved = window::resolve(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), zone, now, &sources)?;
     let question = Question { window: resolved, ..question };
     let mut answer = answer::ask(&question, &sources.sources)?;
-    if answer.asking.iter().any(|a| a.failed.is_some()) && args.store.is_none() {
+    if answer.asking.iter().any(|a| a.broken_index) && !runs.iter().any(|r| r == "-") {
         // Another writer may have replaced the store under this reader: the new one is whole.
-        sources = sources::open(&runs, &options, None)?;
+        sources = sources::open(&runs, &options, args.store.as_deref())?;
         answer = answer::ask(&question, &sources.sources)?;
+    }
+    if answer.asking.iter().any(|a| a.broken_index) {
+        for (asking, source) in answer.asking.iter().zip(&mut sources.sources).filter(|(a, _)| a.broken_index) {
+            let why = asking.failed.as_deref().unwrap_or("");
+            sources.notes.push(format!("{}: read without its index, which is damaged: {why}", source.name));
+            source.leave_index();
+        }
+        answer = answer::ask(&question, &sources.sources)?;
+    }
+    for hit in &answer.hits {
+        // The index can say of a source that something is there when the source itself cannot be read any more.
+        if let (Err(why), Some(asking)) = (sources.sources[hit.source].bytes(), answer.asking.get_mut(hit.source)) {
+            asking.failed.get_or_insert_with(|| why.to_string());
+        }
     }
     let summary = summary(args, &text, &question, &answer, &sources, started);
     if args.count_by.is_some() {
@@ -149,7 +167,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         write_histogram(args, width, &answer, &summary, out)?;
     } else {
         let context = Context { before: args.before.max(args.context), after: args.after.max(args.context) };
-        let blocks = fetch::blocks(&answer.hits, &sources.sources, context, args.bodies)?;
+        let blocks = fetch::blocks(&answer.hits, &sources.sources, context, args.bodies);
         let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
         let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color) };
         match args.format {
@@ -421,7 +439,9 @@ fn notes(args: &Args, question: &Question, answer: &Answer, sources: &Sources, e
         let hint = if args.run == "-" { String::new() } else { format!("; `corr index {runs}` makes later questions faster") };
         writeln!(err, "scanned {scanned} of {} sources without an index, {:.1} MB{hint}", sources.sources.len(), bytes as f64 / 1e6)?;
     }
-    let mut failures = index::failures(&sources.not_read, &[], err)?;
+    let broken: Vec<NotRead> =
+        sources.sources.iter().filter_map(|s| s.damage().map(|damage| sources::damaged(&s.name, damage))).collect();
+    let mut failures = index::failures(&sources.not_read, &broken, err)?;
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.failed {
             failures += 1;

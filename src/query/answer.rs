@@ -104,6 +104,8 @@ pub struct Asking {
     pub steps: BTreeMap<(usize, usize), (&'static str, u64, bool)>,
     /// The source could not be read.
     pub failed: Option<String>,
+    /// What could not be read is its index.
+    pub broken_index: bool,
 }
 
 /// What was found.
@@ -138,7 +140,10 @@ pub fn ask(question: &Question, sources: &[Asked]) -> Result<Answer, PlanError> 
         let result = ask_source(question, i, source, &mut asking, &mut answer, &mut keeper);
         match result {
             Ok(()) => {}
-            Err(PlanError::Store(error)) => asking.failed = Some(error.to_string()),
+            Err(PlanError::Store(error)) => {
+                asking.failed = Some(error.to_string());
+                asking.broken_index = true;
+            }
             Err(error) => return Err(error),
         }
         answer.total += asking.matched;
@@ -156,13 +161,17 @@ fn ask_source(
     answer: &mut Answer,
     keeper: &mut Keeper,
 ) -> Result<(), PlanError> {
-    for segment in &source.segments {
-        ask_segment(question, index, source, segment, asking, answer, keeper)?;
+    // Bodies are not in the index: a text that may stand in one is looked for in the source itself.
+    let in_bodies = question.bodies && reads_text(&question.expr);
+    if !in_bodies {
+        for segment in &source.segments {
+            ask_segment(question, index, source, segment, asking, answer, keeper)?;
+        }
     }
-    if source.unindexed || source.needs_tail() {
+    if source.unindexed || source.needs_tail() || in_bodies {
         match source.bytes() {
             Ok(bytes) => {
-                let from = source.indexed_to;
+                let from = if in_bodies { 0 } else { source.indexed_to };
                 asking.scanned += (bytes.len() - from.min(bytes.len())) as u64;
                 let found = scan_range(question, source, bytes, from, bytes.len(), None);
                 note(question, index, found, asking, answer, keeper);
@@ -301,6 +310,18 @@ fn reaches(question: &Question, bounds: Stamp) -> bool {
 
 fn by_column(field: &str) -> bool {
     matches!(Name::new(field).special, Special::Kind | Special::Level)
+}
+
+/// Does a clause look into the text of records, and not only at fields, ids and facts?
+fn reads_text(expr: &Expr) -> bool {
+    let mut reads = false;
+    expr.each_clause(&mut |clause| {
+        reads |= match &clause.term {
+            super::expr::Term::Field(field) => Name::new(&field.name).special == Special::Message,
+            _ => true,
+        };
+    });
+    reads
 }
 
 fn uses_line(expr: &Expr) -> bool {

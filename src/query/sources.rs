@@ -7,10 +7,10 @@ use corr_parsers::clock::Clock;
 use corr_parsers::record::Layout;
 
 use super::subject::Facts;
-use crate::run::bytes::{self, Bytes};
+use crate::run::bytes::{self, Bytes, Compression, Opened};
 use crate::run::source::{Class, NotRead, Owner, Source, Stat};
 use crate::run::timing::Timing;
-use crate::run::{self, OpenError, Options, Run, discover};
+use crate::run::{self, OpenError, Options, Run, clocks, discover};
 use crate::store::manifest::{Entry, Manifest, ManifestError};
 use crate::store::open::{Segment, StoreError};
 use crate::store::place;
@@ -35,9 +35,7 @@ pub struct Asked {
     pub unindexed: bool,
     /// The bytes stand in the store, masked.
     embedded: bool,
-    opened: OnceLock<Result<Bytes, String>>,
-    /// Something about it that the user should know.
-    pub damage: Option<String>,
+    opened: OnceLock<Result<Opened, String>>,
 }
 
 /// Everything that a question goes to.
@@ -78,8 +76,17 @@ impl Asked {
             unindexed: true,
             embedded: false,
             opened: OnceLock::new(),
-            damage: source.damage.clone(),
         }
+    }
+
+    /// Standard input can be read only once: it is read here, and what it is is found from its bytes.
+    fn piped(source: &Source) -> Asked {
+        let opened = bytes::open(&source.path).map_err(|e| e.to_string());
+        let mut source = source.clone();
+        if let Ok(opened) = &opened {
+            clocks::recognise(&mut source, opened);
+        }
+        Asked { opened: OnceLock::from(opened), ..Asked::scanned(&source) }
     }
 
     fn indexed(store: &Path, name: &str, key: &str, path: &Path, entry: &Entry) -> Option<Asked> {
@@ -99,18 +106,37 @@ impl Asked {
             unindexed: false,
             embedded: entry.embedded,
             opened: OnceLock::new(),
-            damage: entry.damage.clone(),
         })
     }
 
     /// The source's bytes, opened when they are first asked for.
     pub fn bytes(&self) -> Result<&[u8], &str> {
         let opened = self.opened.get_or_init(|| match bytes::open(&self.path) {
-            Ok(opened) => Ok(opened.bytes),
-            Err(error) if self.embedded => self.embedded_text().map_err(|e| format!("{error}; {e}")),
+            Ok(opened) => Ok(opened),
+            Err(error) if self.embedded => match self.embedded_text() {
+                Ok(bytes) => Ok(Opened { bytes, compression: Compression::None, damage: None }),
+                Err(e) => Err(format!("{error}; {e}")),
+            },
             Err(error) => Err(error.to_string()),
         });
-        opened.as_ref().map(|b| &**b).map_err(String::as_str)
+        opened.as_ref().map(|o| &*o.bytes).map_err(String::as_str)
+    }
+
+    /// Asks the source itself from now on: its index cannot be read. A source that is only in the store keeps it.
+    pub fn leave_index(&mut self) {
+        if self.bytes().is_ok() {
+            self.segments.clear();
+            self.indexed_to = 0;
+            self.unindexed = true;
+        }
+    }
+
+    /// What is wrong with the bytes of a source that was scanned; of an indexed one the index said it.
+    pub fn damage(&self) -> Option<&str> {
+        if !self.unindexed {
+            return None;
+        }
+        self.opened.get()?.as_ref().ok()?.damage.as_deref()
     }
 
     /// Something stands behind what the segments answer for.
@@ -211,7 +237,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
             continue;
         }
         match source {
-            Some(source) if source.class == Class::Events => sources.push(Asked::scanned(source)),
+            Some(source) if source.class == Class::Events => sources.push(unindexed(source)),
             Some(_) => others += 1,
             None if manifest.others.contains_key(&found.key) => others += 1,
             None => {}
@@ -233,7 +259,8 @@ fn plural(n: usize, one: &'static str, many: &'static str) -> &'static str {
     if n == 1 { one } else { many }
 }
 
-fn damaged(name: &str, damage: &str) -> NotRead {
+/// A source of which only a part could be read.
+pub fn damaged(name: &str, damage: &str) -> NotRead {
     let next = "what was read before the break is answered; copy the file again for the rest".into();
     NotRead { name: name.to_string(), why: damage.to_string(), next, failure: true }
 }
@@ -265,12 +292,16 @@ fn still_true(asked: &mut Asked, entry: &Entry, now: &Stat) -> bool {
     same
 }
 
+fn unindexed(source: &Source) -> Asked {
+    if source.key == "-" { Asked::piped(source) } else { Asked::scanned(source) }
+}
+
 fn from_run(run: Run, notes: Vec<String>) -> Sources {
     let mut sources = Vec::new();
     let mut others = 0;
     for source in &run.sources {
         if source.class == Class::Events {
-            sources.push(Asked::scanned(source));
+            sources.push(unindexed(source));
         } else {
             others += 1;
         }

@@ -8,9 +8,11 @@ mod facts;
 mod years;
 
 use corr_parsers::clock::{Clock, How, Rule, read_rule};
+use corr_parsers::detect;
 use corr_parsers::stamp::SECOND;
 
 use self::facts::{Facts, From, Pair};
+use super::bytes::Opened;
 use super::layout::RunLayout;
 use super::sample::Sample;
 use super::source::{Class, Source};
@@ -66,8 +68,20 @@ pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
+/// Finds what standard input is once its bytes are there: formats, unless the user named one, and clock.
+pub fn recognise(source: &mut Source, opened: &Opened) {
+    let head = &opened.bytes[..opened.bytes.len().min(detect::SAMPLE)];
+    if source.detection.layout.formats.is_empty() {
+        source.detection = detect::detect(head, head.len() == opened.bytes.len());
+    }
+    source.clock = alone(source, &opened.bytes);
+    source.compression = opened.compression;
+    source.stat.size = opened.bytes.len() as u64;
+    source.damage = opened.damage.clone();
+}
+
 /// The clock of a source that is there as bytes only (standard input): what it shows by itself, or what was declared before.
-pub fn alone(source: &Source, bytes: &[u8]) -> Clock {
+fn alone(source: &Source, bytes: &[u8]) -> Clock {
     if source.clock.how == How::Declared {
         return source.clock.clone();
     }

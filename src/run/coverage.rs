@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use corr_parsers::detect;
 use corr_parsers::event::{Event, Kind, Level, Outcome, Value};
 use corr_parsers::ids::IdKind;
 use corr_parsers::record::Record;
@@ -136,13 +135,7 @@ pub fn all(run: &mut Run, show_progress: bool) -> Vec<Option<std::io::Result<Cov
     if let Some(source) = run.sources.iter_mut().find(|s| s.key == "-") {
         let opened = bytes::open(&source.path);
         if let Ok(opened) = &opened {
-            let head = &opened.bytes[..opened.bytes.len().min(detect::SAMPLE)];
-            if source.detection.layout.formats.is_empty() {
-                source.detection = detect::detect(head, head.len() == opened.bytes.len());
-            }
-            source.clock = clocks::alone(source, &opened.bytes);
-            source.compression = opened.compression;
-            source.stat.size = opened.bytes.len() as u64;
+            clocks::recognise(source, opened);
         }
         stdin = Some(opened);
     }

@@ -198,7 +198,8 @@ pub enum Looked {
 pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     if found.path.as_os_str() == "-" {
         // Standard input can be read once: its class is decided when its bytes are there.
-        return source(found, Class::Events, empty_detection(), Compression::None);
+        let detection = Detection { layout: forced.cloned().unwrap_or_default(), ..empty_detection() };
+        return source(found, Class::Events, detection, Compression::None);
     }
     if found.stat.size == 0 {
         let packed = found.path.extension().is_some_and(|e| e == "gz" || e == "zst");
