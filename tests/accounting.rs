@@ -15,6 +15,7 @@ use corr::store::update::{self, Progress, UpdateOptions};
 use corr_parsers::detect;
 use corr_parsers::record::{self, Layout, Reader};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 struct Silent;
 
@@ -179,7 +180,7 @@ fn index_agrees(bytes: &[u8], step: usize) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { failure_persistence: Some(Box::new(FileFailurePersistence::Off)), ..ProptestConfig::with_cases(250) })]
 
     #[test]
     fn records_tile_any_bytes(bytes in prop_oneof![soup(), shuffled()]) {
@@ -199,7 +200,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { failure_persistence: Some(Box::new(FileFailurePersistence::Off)), ..ProptestConfig::with_cases(30) })]
 
     #[test]
     fn rows_tile_and_find_what_a_scan_finds(bytes in prop_oneof![1 => soup(), 3 => shuffled()], step in any::<prop::sample::Index>()) {

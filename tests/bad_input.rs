@@ -114,7 +114,7 @@ fn a_damaged_corr_toml() {
     for args in [["query", "run", "x"], ["show", "run/good.log:1", "--color=never"]] {
         let ran = place.corr(&args);
         assert_eq!(ran.code, ERROR, "{}", ran.stderr);
-        assert!(ran.stderr.contains("run/corr.toml") && ran.stderr.contains("line 2"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("run/corr.toml:2: "), "{}", ran.stderr);
     }
 }
 
@@ -230,7 +230,7 @@ fn links_that_loop_or_lead_nowhere() {
 
 #[test]
 fn odd_bytes_in_lines() {
-    let mut log = b"\xef\xbb\xbf".to_vec();
+    let mut log = Vec::new();
     log.extend(GOOD.replace('\n', "\r\n").as_bytes());
     log.extend(b"[2026-05-20 08:30:03] a NUL \0 and \0\0 more: beforenul\0afternul\n");
     log.extend(b"[2026-05-20 08:30:04] not UTF-8: caf\xe9 \xff\xfe \xc0\x80 \xed\xa0\x80 end\n");
@@ -307,9 +307,9 @@ fn a_reader_that_stops_early_is_no_error() {
 fn many_fields_and_deep_json() {
     let mut rows = String::new();
     for i in 0..3000 {
-        rows.push_str(&format!("{{\"timestamp\": \"2026-05-20T08:30:00.000000Z\", \"level\": \"INFO\", \"target\": \"x\", \"message\": \"m\", \"f{i}\": {i}}}\n"));
+        rows.push_str(&format!("{{\"timestamp\":\"2026-05-20T08:30:00.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"f{i}\":{i}}}\n"));
     }
-    let deep = format!("{{\"timestamp\": \"2026-05-20T08:30:01.000000Z\", \"level\": \"INFO\", \"target\": \"x\", \"message\": \"m\", \"a\": {}{}}}\n", "[".repeat(50_000), "]".repeat(50_000));
+    let deep = format!("{{\"timestamp\":\"2026-05-20T08:30:01.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"a\":{}{}}}\n", "[".repeat(50_000), "]".repeat(50_000));
     let place = place(&[("good.log", GOOD.as_bytes()), ("rows.jsonl", (rows + &deep).as_bytes())]);
     let found = ask(&place, "f2999:2999");
     assert_eq!(self::rows(&found).len(), 1, "{}{}", found.stdout, found.stderr);

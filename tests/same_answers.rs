@@ -353,7 +353,7 @@ fn after_the_run_moved_away() {
         assert!(after.stderr.contains("the run is not there"), "{}", after.stderr);
     }
     let secrets = ["zebras", "forty-two", "sk-synthetic-5f3c9d"];
-    let (all, n) = answer(&place, "sglang-run", &["", "--bodies"]);
+    let (all, n) = answer(&place, "sglang-run", &["", "--bodies", "--store", "moved.corr"]);
     assert!(n > 80);
     for entry in walkdir::WalkDir::new(place.path("moved.corr")) {
         let entry = entry.expect("an entry");

@@ -439,24 +439,29 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
     let bytes = source.bytes().ok()?;
     let (from, to) = (segment.reference.from as usize, segment.reference.to as usize);
     let table = segment.rows().ok()?;
-    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: false };
-    let parts: Vec<(usize, usize)> =
-        (from..to.min(bytes.len())).step_by(16 << 20).map(|a| (a, (a + (16 << 20)).min(to).min(bytes.len()))).collect();
-    let overlap = text.len();
-    let hits: Vec<Vec<u64>> =
-        parts.par_iter().map(|(a, b)| scan::offsets(scanned, *a, (*b + overlap).min(to).min(bytes.len()), &finder)).collect();
+    let to = to.min(bytes.len());
+    let parts: Vec<(usize, usize)> = (from..to).step_by(16 << 20).map(|a| (a, (a + (16 << 20) + text.len()).min(to))).collect();
+    let found: Vec<Vec<usize>> = parts
+        .par_iter()
+        .map(|(start, end)| {
+            let mut rows = Vec::new();
+            let mut at = *start;
+            while let Some(hit) = finder.find(&bytes[..*end], at) {
+                at = hit + 1;
+                if let Some(row) = table.row_at(hit as u64) {
+                    rows.push(row);
+                    // Two records can stand in one line, and one in several: what follows the record is read on.
+                    at = at.max((table.offset(row) + table.length(row)) as usize);
+                }
+                if at >= *end {
+                    break;
+                }
+            }
+            rows
+        })
+        .collect();
     let mut rows = RowSet::none(segment.len());
-    let mut last_end = 0u64;
-    for hit in hits.into_iter().flatten() {
-        if hit < last_end {
-            continue;
-        }
-        if let Some(row) = table.row_at(hit) {
-            rows.insert(row);
-            // A record can have several lines: the next hit inside it says nothing new, but parts overlap, so only rising offsets skip.
-            last_end = 0;
-        }
-    }
+    found.into_iter().flatten().for_each(|row| rows.insert(row));
     Some(rows)
 }
 

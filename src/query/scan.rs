@@ -152,19 +152,3 @@ fn around_hits<T>(
     }
     found
 }
-
-/// Offsets of all records in `from..to` that hold one of the finder's literals.
-pub fn offsets(source: Scanned<'_>, from: usize, to: usize, finder: &Finder) -> Vec<u64> {
-    let mut hits: Vec<u64> = Vec::new();
-    let mut at = from;
-    while let Some(hit) = finder.find(&source.bytes[..to], at) {
-        hits.push(hit as u64);
-        at = hit + 1;
-        // One hit a line is enough.
-        at += record::line_len(&source.bytes[at.min(to)..to]);
-        if at >= to {
-            break;
-        }
-    }
-    hits
-}
