@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
-use crate::{systemd, text};
+use crate::{secret, systemd, text};
 
 /// A record is cut when its continuation lines reach this size; the rest is a record of its own.
 pub const MAX_CONTINUED: usize = 1 << 20;
@@ -51,6 +51,12 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Parses the payload. The event is complete whatever the outcome: an unparsed record is of kind `text`.
     pub fn parse(&self, event: &mut Event<'r>) -> Outcome {
+        let outcome = self.read_all(event);
+        secret::scrub(self.payload, event);
+        outcome
+    }
+
+    fn read_all(&self, event: &mut Event<'r>) -> Outcome {
         let Some(rest) = self.rest else {
             return self.read(self.payload, event);
         };

@@ -109,7 +109,8 @@ impl Shown {
         };
         let mut seen: Vec<(&str, &str)> = Vec::new();
         for (kind, text) in &self.ids {
-            if !seen.contains(&(kind.field(), text.as_str())) {
+            // An id that is known to be a decoy is for `corr show`.
+            if *kind != IdKind::Decoy && !seen.contains(&(kind.field(), text.as_str())) {
                 seen.push((kind.field(), text));
                 push(kind.field(), text);
             }

@@ -347,3 +347,69 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::run::bytes::Compression;
+    use crate::run::source::{Owner, Stat};
+    use corr_parsers::clock::Clock;
+
+    fn covered(bytes: &[u8]) -> Coverage {
+        let source = Source {
+            path: "x".into(),
+            name: "x".into(),
+            key: "x".into(),
+            stat: Stat { size: bytes.len() as u64, mtime: 0, ctime: 0, inode: 0 },
+            compression: Compression::None,
+            class: Class::Events,
+            detection: detect::detect(bytes, true),
+            owner: Owner::default(),
+            clock: Clock::assumed(),
+            damage: None,
+        };
+        let mut share = 0.0;
+        let coverage = of(&source, &Bytes::Held(bytes.to_vec()), |s| share += s);
+        assert!(bytes.is_empty() || (share - 1.0).abs() < 1e-6);
+        coverage
+    }
+
+    #[test]
+    fn sums_levels_and_the_last_line() {
+        let log =
+            b"2026-11-29T18:54:31.401318Z  INFO main.async_main: one\n2026-11-29T18:54:32.000000Z DEBUG main.x: two\n    more\n\nplain";
+        let c = covered(log);
+        assert_eq!((c.records, c.lines, c.continuation_lines()), (3, 5, 2));
+        assert!(c.adds_up());
+        assert_eq!((c.debug(), c.levels.get("info")), (1, Some(&1)));
+        assert_eq!((c.resolution, c.unstamped), (Some(1_000), 1));
+    }
+
+    const SAMPLES: &[&str] = &[
+        "[2026-11-29 18:38:36] ReqTimeStats(rid=64469f4f7f6244d6b59c80708603c139, input_len=21, type=unified): entry_time=1795977516.068\n",
+        "2026-11-29T18:54:31.401318Z  INFO main.async_main: Request migration disabled (limit: 0)\n",
+        "Dec 31 23:57:42 gpu-7 python3[2101]: [2025-12-31 23:57:42] Prefill batch, #new-seq: 1, #new-token: 8\n",
+        "{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_end\",\"event_time_unix_ms\":1795975544227}\n",
+    ];
+
+    proptest! {
+        #[test]
+        fn any_bytes_add_up(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+            prop_assert!(covered(&bytes).adds_up());
+        }
+
+        #[test]
+        fn mutated_samples_add_up(picks in proptest::collection::vec((0usize..4, any::<u16>(), any::<u8>()), 1..30)) {
+            let mut bytes = Vec::new();
+            for (i, at, value) in picks {
+                let mut line = SAMPLES[i].as_bytes().to_vec();
+                let at = at as usize % line.len();
+                line[at] = value;
+                bytes.extend(line);
+            }
+            prop_assert!(covered(&bytes).adds_up());
+        }
+    }
+}

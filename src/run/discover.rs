@@ -232,6 +232,19 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     if let Some(layout) = forced {
         let mut detection = detect::detect(&sample, whole);
         detection.layout = layout.clone();
+        // What was found is kept only as far as it was asked for, so that the source is called what it is read as.
+        if let Some(asked) = layout.formats.first().filter(|_| layout.formats.len() < corr_parsers::FORMATS.len()) {
+            detection.formats.retain(|s| layout.formats.iter().any(|f| f.name == s.name));
+            if detection.formats.is_empty() {
+                detection.formats.push(detect::Score {
+                    name: asked.name,
+                    share: 0.0,
+                    reason: "no record begins like it; it was asked for".into(),
+                });
+            }
+        } else if layout.formats.is_empty() {
+            detection.formats.clear();
+        }
         return source(found, Class::Events, detection, compression);
     }
     if let Some(class) = class_of(&found.path, &sample) {

@@ -82,6 +82,8 @@ impl Timing {
                 let outer_first = match (zoned(inner), zoned(outer)) {
                     (true, false) => false,
                     (false, true) => outer.width <= inner.width,
+                    // One rule for two clocks without zones: the envelope's, which is one clock for all entries.
+                    (false, false) => outer.width <= inner.width,
                     _ => outer.width < inner.width,
                 };
                 if (outer_first && b.is_some()) || a.is_none() { (b, true) } else { (a, false) }
