@@ -106,9 +106,10 @@ fn tile(bytes: &[u8], layout: &Layout) -> Result<usize, TestCaseError> {
 
 /// Words and ids that the records have, and some that none has.
 fn queries(source: &Asked, bytes: &[u8]) -> Vec<String> {
-    let mut queries: Vec<String> = ["token", "batch", "xyzzy", "2026", "0", "kind:text", "NOT kind:text", "level:info", "\"new token\"", "re*", "/[0-9]{4}/"]
-        .map(String::from)
-        .to_vec();
+    let mut queries: Vec<String> =
+        ["token", "batch", "xyzzy", "2026", "0", "kind:text", "NOT kind:text", "level:info", "\"new token\"", "re*", "/[0-9]{4}/"]
+            .map(String::from)
+            .to_vec();
     let mut seen = 0;
     events::each(bytes, &source.layout, source.timing(), Start::default(), bytes.len(), |record, event, _| {
         seen += 1;
@@ -138,8 +139,16 @@ fn queries(source: &Asked, bytes: &[u8]) -> Vec<String> {
 fn hits(query: &str, sources: &[Asked]) -> Vec<(u64, Option<i64>)> {
     let expr = grammar::parse(query).unwrap_or_else(|e| panic!("{query}: {e}"));
     let matcher = Matcher::new(&expr).unwrap_or_else(|e| panic!("{query}: {e}"));
-    let question =
-        Question { expr, matcher, window: Window::default(), sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false };
+    let question = Question {
+        expr,
+        matcher,
+        window: Window::default(),
+        sort: Sort::Time(true),
+        limit: 0,
+        count_by: None,
+        histogram: None,
+        bodies: false,
+    };
     let answer = answer::ask(&question, sources).unwrap_or_else(|e| panic!("{query}: {e}"));
     assert!(answer.asking.iter().all(|a| a.failed.is_none()), "{query}: {:?}", answer.asking);
     answer.hits.iter().map(|h| (h.offset, h.order)).collect()

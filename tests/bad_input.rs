@@ -56,7 +56,11 @@ fn rows(ran: &Ran) -> Vec<&str> {
 fn part(ran: &Ran, file: &str, fault: &str) {
     assert_eq!(ran.code, PART, "{}", ran.stderr);
     assert!(rows(ran).iter().any(|r| r.contains("run/good.log:1")), "the good log is not answered: {}", ran.stdout);
-    let line = ran.stderr.lines().find(|l| l.starts_with(&format!("corr: run/{file}: "))).unwrap_or_else(|| panic!("{file} is not named:\n{}", ran.stderr));
+    let line = ran
+        .stderr
+        .lines()
+        .find(|l| l.starts_with(&format!("corr: run/{file}: ")))
+        .unwrap_or_else(|| panic!("{file} is not named:\n{}", ran.stderr));
     assert!(line.contains(fault), "{line}");
     assert!(line.contains("; "), "no next step: {line}");
     assert!(ran.stderr.contains("rows were found in the rest"), "{}", ran.stderr);
@@ -68,7 +72,11 @@ fn an_empty_directory() {
     for command in ["query", "index", "sources"] {
         let ran = place.corr(&[command, "run"]);
         assert_eq!(ran.code, ERROR, "{command}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stderr.contains("run") && ran.stderr.contains("the directory is empty; give the directory"), "{command}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("run") && ran.stderr.contains("the directory is empty; give the directory"),
+            "{command}: {}",
+            ran.stderr
+        );
     }
     assert!(!place.path("run/.corr").exists(), "an index of nothing was left");
 }
@@ -98,7 +106,7 @@ fn what_is_not_there() {
         (&["query", "run", "x", "--window", "peak"], "no window is named `peak`"),
         (&["query", "run", "x", "--format-of", "good.log=klingon"], "klingon"),
         (&["query", "run", "x", "--histogram", "0s"], "not a duration"),
-        (&["query", "-", "x", "--index"], "standard input can be read only once"),
+        (&["query", "-", "x", "--index"], "the index of standard input needs a place"),
         (&["index", "-"], "--store DIR"),
     ];
     for (args, says) in cases {
@@ -162,7 +170,11 @@ fn long_log(lines: u64) -> String {
         r ^= r << 13;
         r ^= r >> 7;
         r ^= r << 17;
-        text.push_str(&format!("[2026-05-20 09:{:02}:{:02}] HiCache prefetch success req=r{r:016x} completed={i} matched=0 loaded=1 occupied=0\n", i / 60 % 60, i % 60));
+        text.push_str(&format!(
+            "[2026-05-20 09:{:02}:{:02}] HiCache prefetch success req=r{r:016x} completed={i} matched=0 loaded=1 occupied=0\n",
+            i / 60 % 60,
+            i % 60
+        ));
     }
     text
 }
@@ -249,7 +261,8 @@ fn odd_bytes_in_lines() {
         assert_eq!(ran.code, FOUND, "{}", ran.stderr);
         // CSV and JSON are for programs: JSON escapes controls itself, CSV carries text as it is.
         if format != "csv" {
-            let raw = ran.stdout.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t') || *c == '\u{202e}' && !format.starts_with("json"));
+            let raw =
+                ran.stdout.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t') || *c == '\u{202e}' && !format.starts_with("json"));
             assert_eq!(raw, None, "{format} lets a control through");
         }
     }
@@ -307,9 +320,15 @@ fn a_reader_that_stops_early_is_no_error() {
 fn many_fields_and_deep_json() {
     let mut rows = String::new();
     for i in 0..3000 {
-        rows.push_str(&format!("{{\"timestamp\":\"2026-05-20T08:30:00.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"f{i}\":{i}}}\n"));
+        rows.push_str(&format!(
+            "{{\"timestamp\":\"2026-05-20T08:30:00.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"f{i}\":{i}}}\n"
+        ));
     }
-    let deep = format!("{{\"timestamp\":\"2026-05-20T08:30:01.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"a\":{}{}}}\n", "[".repeat(50_000), "]".repeat(50_000));
+    let deep = format!(
+        "{{\"timestamp\":\"2026-05-20T08:30:01.000000Z\",\"level\":\"INFO\",\"target\":\"x\",\"message\":\"m\",\"a\":{}{}}}\n",
+        "[".repeat(50_000),
+        "]".repeat(50_000)
+    );
     let place = place(&[("good.log", GOOD.as_bytes()), ("rows.jsonl", (rows + &deep).as_bytes())]);
     let found = ask(&place, "f2999:2999");
     assert_eq!(self::rows(&found).len(), 1, "{}{}", found.stdout, found.stderr);

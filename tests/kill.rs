@@ -56,7 +56,9 @@ fn log(size: usize, seed: u64) -> Vec<u8> {
                 r % 100,
                 r % 64
             ),
-            _ => writeln!(text, "HiCache prefetch success req=r{:016x} completed={} matched=0 loaded=192 occupied=0", random.next(), r % 512),
+            _ => {
+                writeln!(text, "HiCache prefetch success req=r{:016x} completed={} matched=0 loaded=192 occupied=0", random.next(), r % 512)
+            }
         };
     }
     text.into_bytes()

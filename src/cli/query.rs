@@ -124,7 +124,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
         if runs.iter().any(|r| r == "-") {
-            bail!("--index: standard input can be read only once; write it to a file, or index it with `corr index - --store DIR`");
+            bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
         }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {
@@ -439,8 +439,7 @@ fn notes(args: &Args, question: &Question, answer: &Answer, sources: &Sources, e
         let hint = if args.run == "-" { String::new() } else { format!("; `corr index {runs}` makes later questions faster") };
         writeln!(err, "scanned {scanned} of {} sources without an index, {:.1} MB{hint}", sources.sources.len(), bytes as f64 / 1e6)?;
     }
-    let broken: Vec<NotRead> =
-        sources.sources.iter().filter_map(|s| s.damage().map(|damage| sources::damaged(&s.name, damage))).collect();
+    let broken: Vec<NotRead> = sources.sources.iter().filter_map(|s| s.damage().map(|damage| sources::damaged(&s.name, damage))).collect();
     let mut failures = index::failures(&sources.not_read, &broken, err)?;
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.failed {

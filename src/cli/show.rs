@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use corr_parsers::clock::How;
-use corr_parsers::event::{Event, Withheld};
+use corr_parsers::event::{Event, Secret, Withheld};
 use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
+use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
 use serde_json::{Value as Json, json};
 
@@ -182,8 +183,14 @@ fn offset_of_line(bytes: &[u8], line: u64) -> Option<usize> {
 /// stands for the bytes.
 fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> String {
     let raw = &bytes[record.offset..record.offset + record.len];
-    if bodies || event.withheld.is_empty() {
+    if bodies {
         return safe::terminal_bytes(record::trim_end(raw)).replace("\\n", "\n");
+    }
+    if event.withheld.is_empty() {
+        // The envelope's own fields (a command line) can hold a credential too.
+        let hide = |span| Withheld { span, why: Secret::Credential, name: "credential" };
+        let spans: Vec<Withheld> = secret::find(raw).into_iter().map(hide).collect();
+        return safe::terminal(&visible_text(raw, 0..record::trim_end(raw).len(), &spans)).replace("\\n", "\n");
     }
     match record.payload_at {
         Some(at) => {
@@ -371,7 +378,8 @@ fn write_text(
         head(out, "withheld (--bodies shows it)")?;
         for w in &shown.withheld {
             let text = |name: &str| w.get(name).map(plain).unwrap_or_default();
-            let facts = if w.get("blake3").is_some() { format!(", {} bytes, blake3 {}", text("bytes"), text("blake3")) } else { String::new() };
+            let facts =
+                if w.get("blake3").is_some() { format!(", {} bytes, blake3 {}", text("bytes"), text("blake3")) } else { String::new() };
             writeln!(out, "  {}: {}{facts}", text("name"), text("why"))?;
         }
     }

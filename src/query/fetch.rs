@@ -94,7 +94,8 @@ fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
             }
         }
         for segment in &source.segments {
-            let inside = |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
+            let inside =
+                |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
             let mine: Vec<usize> = (0..hits.len()).filter(|i| inside(&hits[*i])).collect();
             if !mine.is_empty() && lines_by_index(hits, &mine, segment, &mut lines).is_err() {
                 // The index is damaged: the lines are counted instead.

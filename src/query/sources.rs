@@ -10,7 +10,7 @@ use super::subject::Facts;
 use crate::run::bytes::{self, Bytes, Compression, Opened};
 use crate::run::source::{Class, NotRead, Owner, Source, Stat};
 use crate::run::timing::Timing;
-use crate::run::{self, OpenError, Options, Run, clocks, discover};
+use crate::run::{self, OpenError, Options, Run, discover};
 use crate::store::manifest::{Entry, Manifest, ManifestError};
 use crate::store::open::{Segment, StoreError};
 use crate::store::place;
@@ -77,16 +77,6 @@ impl Asked {
             embedded: false,
             opened: OnceLock::new(),
         }
-    }
-
-    /// Standard input can be read only once: it is read here, and what it is is found from its bytes.
-    fn piped(source: &Source) -> Asked {
-        let opened = bytes::open(&source.path).map_err(|e| e.to_string());
-        let mut source = source.clone();
-        if let Ok(opened) = &opened {
-            clocks::recognise(&mut source, opened);
-        }
-        Asked { opened: OnceLock::from(opened), ..Asked::scanned(&source) }
     }
 
     fn indexed(store: &Path, name: &str, key: &str, path: &Path, entry: &Entry) -> Option<Asked> {
@@ -237,7 +227,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
             continue;
         }
         match source {
-            Some(source) if source.class == Class::Events => sources.push(unindexed(source)),
+            Some(source) if source.class == Class::Events => sources.push(Asked::scanned(source)),
             Some(_) => others += 1,
             None if manifest.others.contains_key(&found.key) => others += 1,
             None => {}
@@ -292,16 +282,12 @@ fn still_true(asked: &mut Asked, entry: &Entry, now: &Stat) -> bool {
     same
 }
 
-fn unindexed(source: &Source) -> Asked {
-    if source.key == "-" { Asked::piped(source) } else { Asked::scanned(source) }
-}
-
 fn from_run(run: Run, notes: Vec<String>) -> Sources {
     let mut sources = Vec::new();
     let mut others = 0;
     for source in &run.sources {
         if source.class == Class::Events {
-            sources.push(unindexed(source));
+            sources.push(Asked::scanned(source));
         } else {
             others += 1;
         }

@@ -9,14 +9,12 @@ mod fit;
 mod years;
 
 use corr_parsers::clock::{Clock, How, Rule, read_rule};
-use corr_parsers::detect;
 
 use self::facts::{Facts, From, Pair};
 use self::fit::{Fit, SHARE, fit, show_offset, with_dst};
-use super::bytes::Opened;
 use super::layout::RunLayout;
 use super::sample::Sample;
-use super::source::{Class, Source};
+use super::source::Class;
 use super::{Options, Run, declared};
 
 /// Sets the clock of every event source. An error says which option cannot be read.
@@ -25,7 +23,7 @@ pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
     let layout = RunLayout::read(&run.sources);
     let mut facts: Vec<Option<Facts>> = Vec::with_capacity(run.sources.len());
     for source in &run.sources {
-        let event_source = source.class == Class::Events && source.key != "-";
+        let event_source = source.class == Class::Events;
         facts.push(event_source.then(|| Facts::of(source, &Sample::read(source))));
     }
     for i in 0..run.sources.len() {
@@ -62,29 +60,6 @@ pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Finds what standard input is once its bytes are there: formats, unless the user named one, and clock.
-pub fn recognise(source: &mut Source, opened: &Opened) {
-    let head = &opened.bytes[..opened.bytes.len().min(detect::SAMPLE)];
-    if source.detection.layout.formats.is_empty() {
-        source.detection = detect::detect(head, head.len() == opened.bytes.len());
-    }
-    source.clock = alone(source, &opened.bytes);
-    source.compression = opened.compression;
-    source.stat.size = opened.bytes.len() as u64;
-    source.damage = opened.damage.clone();
-}
-
-/// The clock of a source that is there as bytes only (standard input): what it shows by itself, or what was declared before.
-fn alone(source: &Source, bytes: &[u8]) -> Clock {
-    if source.clock.how == How::Declared {
-        return source.clock.clone();
-    }
-    let head = &bytes[..bytes.len().min(corr_parsers::detect::SAMPLE)];
-    let whole = head.len() == bytes.len();
-    let facts = Facts::of(source, &Sample { bytes: head.to_vec(), whole });
-    own(&facts, None).unwrap_or_else(|refused| recorded_or_assumed(&facts, None, &refused))
 }
 
 type Told = (Rule, String, String);

@@ -16,7 +16,7 @@ use super::bytes::{self, Bytes};
 use super::source::{Class, Source};
 use super::timing::Timing;
 use super::versions::{self, Hint, Range};
-use super::{Run, clocks, events};
+use super::{Run, events};
 
 /// No pause shorter than this is a gap, in ns.
 const GAP_AT_LEAST: i64 = 30 * SECOND;
@@ -129,23 +129,15 @@ impl Coverage {
 }
 
 /// Reads every event source of a run whole, in parallel by source. `None` for sources that hold no events, `Err` for those that the system
-/// would not read. Standard input is detected here, as it can be read only once.
-pub fn all(run: &mut Run, show_progress: bool) -> Vec<Option<std::io::Result<Coverage>>> {
-    let mut stdin: Option<std::io::Result<bytes::Opened>> = None;
-    if let Some(source) = run.sources.iter_mut().find(|s| s.key == "-") {
-        let opened = bytes::open(&source.path);
-        if let Ok(opened) = &opened {
-            clocks::recognise(source, opened);
-        }
-        stdin = Some(opened);
-    }
+/// would not read.
+pub fn all(run: &Run, show_progress: bool) -> Vec<Option<std::io::Result<Coverage>>> {
     let total = run.sources.iter().filter(|s| s.class == Class::Events).map(|s| s.stat.size).sum();
     let progress = Progress::new(total, show_progress);
-    let read: Vec<Option<std::io::Result<Coverage>>> = run
+    let read = run
         .sources
         .par_iter()
         .map(|source| {
-            if source.class != Class::Events || source.key == "-" {
+            if source.class != Class::Events {
                 return None;
             }
             let covered = bytes::open(&source.path).map(|opened| {
@@ -157,16 +149,6 @@ pub fn all(run: &mut Run, show_progress: bool) -> Vec<Option<std::io::Result<Cov
         })
         .collect();
     progress.finish();
-    let mut read = read;
-    if let Some(opened) = stdin
-        && let Some(i) = run.sources.iter().position(|s| s.key == "-")
-    {
-        read[i] = Some(opened.map(|opened| {
-            let mut coverage = of(&run.sources[i], &opened.bytes, |_| {});
-            coverage.damage = opened.damage;
-            coverage
-        }));
-    }
     read
 }
 

@@ -196,12 +196,8 @@ pub enum Looked {
 
 /// Looks into a file: class, envelope, formats.
 pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
-    if found.path.as_os_str() == "-" {
-        // Standard input can be read once: its class is decided when its bytes are there.
-        let detection = Detection { layout: forced.cloned().unwrap_or_default(), ..empty_detection() };
-        return source(found, Class::Events, detection, Compression::None);
-    }
-    if found.stat.size == 0 {
+    let is_stdin = found.path.as_os_str() == "-";
+    if found.stat.size == 0 && !is_stdin {
         let packed = found.path.extension().is_some_and(|e| e == "gz" || e == "zst");
         if packed {
             let why = "empty: not even a compression header was written".into();
@@ -214,13 +210,7 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         Ok(head) => head,
         Err(error) => return Looked::NotRead(unreadable(found.name.clone(), &error)),
     };
-    let compression = std::fs::File::open(&found.path)
-        .and_then(|mut f| {
-            let mut magic = [0u8; 4];
-            let n = io::Read::read(&mut f, &mut magic)?;
-            Ok(bytes::compression(&magic[..n]))
-        })
-        .unwrap_or(Compression::None);
+    let compression = if is_stdin { Compression::None } else { compression_of(&found.path) };
     if sample.is_empty() && compression != Compression::None {
         if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
             return source(found, Class::Empty, empty_detection(), compression);
@@ -257,6 +247,12 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
     }
     source(found, Class::Events, detection, compression)
+}
+
+fn compression_of(path: &Path) -> Compression {
+    let mut magic = [0u8; 4];
+    let read = std::fs::File::open(path).and_then(|mut f| io::Read::read(&mut f, &mut magic));
+    read.map_or(Compression::None, |n| bytes::compression(&magic[..n]))
 }
 
 fn source(found: &Found, class: Class, detection: Detection, compression: Compression) -> Looked {
