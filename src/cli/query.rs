@@ -122,6 +122,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
+        if runs.iter().any(|r| r == "-") {
+            bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
+        }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
@@ -137,10 +140,16 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let resolved = window::resolve(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), zone, now, &sources)?;
     let question = Question { window: resolved, ..question };
     let mut answer = answer::ask(&question, &sources.sources)?;
-    if answer.asking.iter().any(|a| a.failed.is_some()) && args.store.is_none() {
-        // Another writer may have replaced the store under this reader: the new one is whole.
-        sources = sources::open(&runs, &options, None)?;
-        answer = answer::ask(&question, &sources.sources)?;
+    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+        if let Some(why) = &asking.index_failed {
+            sources.notes.push(format!("{}: read without its index: {why}", source.name));
+        }
+    }
+    for hit in &answer.hits {
+        // The index can say of a source that something is there when the source itself cannot be read any more.
+        if let (Err(why), Some(asking)) = (sources.sources[hit.source].bytes(), answer.asking.get_mut(hit.source)) {
+            asking.failed.get_or_insert_with(|| why.to_string());
+        }
     }
     let summary = summary(args, &text, &question, &answer, &sources, started);
     if args.count_by.is_some() {
@@ -149,7 +158,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         write_histogram(args, width, &answer, &summary, out)?;
     } else {
         let context = Context { before: args.before.max(args.context), after: args.after.max(args.context) };
-        let blocks = fetch::blocks(&answer.hits, &sources.sources, context, args.bodies)?;
+        let blocks = fetch::blocks(&answer.hits, &sources.sources, context, args.bodies);
         let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
         let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color) };
         match args.format {

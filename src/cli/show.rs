@@ -378,7 +378,9 @@ fn write_text(
         head(out, "withheld (--bodies shows it)")?;
         for w in &shown.withheld {
             let text = |name: &str| w.get(name).map(plain).unwrap_or_default();
-            writeln!(out, "  {}: {}, {} bytes, blake3 {}", text("name"), text("why"), text("bytes"), text("blake3"))?;
+            let facts =
+                if w.get("blake3").is_some() { format!(", {} bytes, blake3 {}", text("bytes"), text("blake3")) } else { String::new() };
+            writeln!(out, "  {}: {}{facts}", text("name"), text("why"))?;
         }
     }
     head(out, "clock")?;

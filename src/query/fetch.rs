@@ -7,12 +7,11 @@ use corr_parsers::record;
 use rayon::prelude::*;
 
 use super::answer::Hit;
-use super::plan::PlanError;
 use super::sources::Asked;
 use crate::render::events::Block;
 use crate::render::shown::Shown;
 use crate::run::events::{self, Start};
-use crate::store::open::Cell;
+use crate::store::open::{Cell, Segment, StoreError};
 use crate::store::rowset::RowSet;
 
 /// How many records beside each hit are wanted.
@@ -23,8 +22,8 @@ pub struct Context {
 }
 
 /// Reads hits again, each with its neighbours, in the hits' order. A neighbour that a block just before has shown is not shown again.
-pub fn blocks(hits: &[Hit], sources: &[Asked], context: Context, bodies: bool) -> Result<Vec<Block>, PlanError> {
-    let lines = lines(hits, sources)?;
+pub fn blocks(hits: &[Hit], sources: &[Asked], context: Context, bodies: bool) -> Vec<Block> {
+    let lines = lines(hits, sources);
     let mut blocks: Vec<Block> = Vec::new();
     let mut behind: Option<(usize, u64)> = None;
     for (hit, line) in hits.iter().zip(lines) {
@@ -47,7 +46,7 @@ pub fn blocks(hits: &[Hit], sources: &[Asked], context: Context, bodies: bool) -
         }
         blocks.push(Block { events });
     }
-    Ok(blocks)
+    blocks
 }
 
 /// Records above a hit, none of them above byte `floor`.
@@ -79,7 +78,7 @@ fn before(bytes: &[u8], source: &Asked, hit: Start, count: usize, floor: Option<
 }
 
 /// Line numbers of hits: from the columns of their segment, else counted.
-fn lines(hits: &[Hit], sources: &[Asked]) -> Result<Vec<u64>, PlanError> {
+fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
     let mut lines = vec![0u64; hits.len()];
     let mut by_source: HashMap<usize, Vec<usize>> = HashMap::new();
     for (i, hit) in hits.iter().enumerate() {
@@ -98,24 +97,12 @@ fn lines(hits: &[Hit], sources: &[Asked]) -> Result<Vec<u64>, PlanError> {
             let inside =
                 |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
             let mine: Vec<usize> = (0..hits.len()).filter(|i| inside(&hits[*i])).collect();
-            if mine.is_empty() {
-                continue;
+            if !mine.is_empty() && lines_by_index(hits, &mine, segment, &mut lines).is_err() {
+                // The index is damaged: the lines are counted instead.
+                open.extend(mine);
             }
-            let table = segment.rows()?;
-            let mut rows = RowSet::none(segment.len());
-            let mut of_row: HashMap<usize, usize> = HashMap::new();
-            for i in mine {
-                if let Some(row) = table.row_at(hits[i].offset) {
-                    rows.insert(row);
-                    of_row.insert(row, i);
-                }
-            }
-            segment.column("_line", Some(&rows), |row, cell| {
-                if let (Cell::UInt(line), Some(i)) = (cell, of_row.get(&row)) {
-                    lines[*i] = line;
-                }
-            })?;
         }
+        open.sort_by_key(|i| hits[*i].offset);
         if let Ok(bytes) = source.bytes() {
             let mut at = 0;
             let mut line = 1;
@@ -127,5 +114,23 @@ fn lines(hits: &[Hit], sources: &[Asked]) -> Result<Vec<u64>, PlanError> {
             }
         }
     }
-    Ok(lines)
+    lines
+}
+
+/// Line numbers of the hits `mine`, all in one segment, from its columns.
+fn lines_by_index(hits: &[Hit], mine: &[usize], segment: &Segment, lines: &mut [u64]) -> Result<(), StoreError> {
+    let table = segment.rows()?;
+    let mut rows = RowSet::none(segment.len());
+    let mut of_row: HashMap<usize, usize> = HashMap::new();
+    for i in mine {
+        if let Some(row) = table.row_at(hits[*i].offset) {
+            rows.insert(row);
+            of_row.insert(row, *i);
+        }
+    }
+    segment.column("_line", Some(&rows), |row, cell| {
+        if let (Cell::UInt(line), Some(i)) = (cell, of_row.get(&row)) {
+            lines[*i] = line;
+        }
+    })
 }

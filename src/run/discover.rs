@@ -231,6 +231,9 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     };
     let compression = if is_stdin { Compression::None } else { compression_of(&found.path) };
     if sample.is_empty() && compression != Compression::None {
+        if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
+            return source(found, Class::Empty, empty_detection(), compression);
+        }
         let why = "compressed, but nothing can be decompressed from it".into();
         let next = "the writer was killed before its first flush, or the copy is damaged: copy it again".into();
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
