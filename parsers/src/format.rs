@@ -72,6 +72,18 @@ pub enum Content {
     Broken(&'static str),
 }
 
+/// Whether an entry's text is the beginning of a longer line, whose rest is a later entry of the same writer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cut {
+    /// It is a whole line, or the end of one.
+    #[default]
+    No,
+    /// The envelope says nothing, but the text is as long as the pieces into which it cuts lines.
+    Likely,
+    /// The envelope says that the line goes on.
+    Certain,
+}
+
 /// What an envelope says of its entry. Empty strings and `None` mean that this mode does not say.
 #[derive(Debug, Default, Clone)]
 pub struct Meta {
@@ -101,6 +113,8 @@ pub struct Meta {
     pub loss: Option<&'static str>,
     /// The message's exact bytes were not representable in the mode; `text` is what stands there.
     pub lossy: bool,
+    /// The line goes on in the next entry of this writer: [`crate::record`] joins them.
+    pub cut: Cut,
 }
 
 impl Meta {

@@ -14,6 +14,8 @@ pub mod ids;
 pub mod json;
 pub mod keyvalue;
 pub mod record;
+pub mod records;
+pub mod secret;
 pub mod sglang;
 pub mod stamp;
 pub mod systemd;
@@ -23,7 +25,7 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 1;
+pub const PARSER_VERSION: u32 = 2;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
@@ -47,6 +49,8 @@ pub static FORMATS: &[&Format] = &[
     &trace::AGENT_TRACE,
     &trace::AUDIT,
     &systemd::SYSTEMD,
+    // The general one is the last.
+    &records::JSON,
 ];
 
 /// Every kind of every format.

@@ -3,11 +3,15 @@
 //! Where a record begins is decided from its own line alone (a head, or not a continuation), so the record around any offset is
 //! found by walking back a few lines, and a search that jumps into the middle of a source sees the same records as a full read.
 
+mod pieces;
+#[cfg(test)]
+mod tests;
+
 use memchr::memchr;
 
-use crate::event::{Event, Outcome};
-use crate::format::{Content, Entry, Envelope, Format, Meta};
-use crate::{systemd, text};
+use crate::event::{Event, Outcome, Secret};
+use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
+use crate::{secret, systemd, text};
 
 /// A record is cut when its continuation lines reach this size; the rest is a record of its own.
 pub const MAX_CONTINUED: usize = 1 << 20;
@@ -39,40 +43,64 @@ pub struct Record<'r> {
     pub content: Content,
     /// The format whose head the payload has; `None` for foreign text.
     pub format: Option<&'static Format>,
+    /// From this byte of `payload` on, it is the rest of a line whose beginning is not here: the envelope cut the line, and another
+    /// writer's entry or a loss parts the pieces. Nothing tells what such a text is, so it is withheld.
+    pub rest: Option<usize>,
 }
 
 impl<'r> Record<'r> {
     /// Parses the payload. The event is complete whatever the outcome: an unparsed record is of kind `text`.
     pub fn parse(&self, event: &mut Event<'r>) -> Outcome {
+        let outcome = self.read_all(event);
+        secret::scrub(self.payload, event);
+        outcome
+    }
+
+    fn read_all(&self, event: &mut Event<'r>) -> Outcome {
+        let Some(rest) = self.rest else {
+            return self.read(self.payload, event);
+        };
+        let mut outcome = Outcome::Unparsed("rest of a line that journald cut");
+        if rest == 0 {
+            text::plain(self.payload, event);
+        } else {
+            outcome = self.read(&self.payload[..rest], event);
+            event.columnar = false;
+        }
+        event.withhold(rest..self.payload.len(), Secret::Body, "rest of a cut line");
+        outcome
+    }
+
+    fn read(&self, payload: &'r [u8], event: &mut Event<'r>) -> Outcome {
         match self.content {
             Content::Payload => {}
             Content::Skip(reason) => {
-                text::plain(self.payload, event);
+                text::plain(payload, event);
                 event.kind = &text::kinds::MARKER;
                 return Outcome::Skipped(reason);
             }
             Content::Broken(reason) => {
-                text::plain(self.payload, event);
+                text::plain(payload, event);
                 return Outcome::Unparsed(reason);
             }
         }
-        if self.payload.iter().all(u8::is_ascii_whitespace) {
+        if payload.iter().all(u8::is_ascii_whitespace) {
             if let Some(loss) = self.meta.and_then(|meta| meta.loss) {
-                text::plain(self.payload, event);
+                text::plain(payload, event);
                 return Outcome::Unparsed(loss);
             }
             event.kind = &text::kinds::BLANK;
             return Outcome::Skipped("blank line");
         }
         let Some(format) = self.format else {
-            return text::parse(self.payload, event);
+            return text::parse(payload, event);
         };
-        let outcome = (format.parse)(self.payload, event);
+        let outcome = (format.parse)(payload, event);
         if let Outcome::Unparsed(_) = outcome {
             // What could be read of damage stays: above all, what is withheld stays withheld.
             let (stamp, level) = (event.stamp, event.level);
             let (ids, withheld) = (std::mem::take(&mut event.ids), std::mem::take(&mut event.withheld));
-            text::plain(self.payload, event);
+            text::plain(payload, event);
             (event.stamp, event.level, event.ids, event.withheld) = (stamp, level, ids, withheld);
         }
         outcome
@@ -86,13 +114,18 @@ pub struct Reader<'s> {
     at: usize,
     layout: &'s Layout,
     entry: Entry,
+    /// What follows a cut line.
+    next: Entry,
+    /// Lines whose rest is still to come; `None` until it is needed by a reader that began in mid-source.
+    open: Option<pieces::Open>,
     clean: Vec<u8>,
 }
 
 impl<'s> Reader<'s> {
     /// Starts at offset `at`, which must be 0 or a record's start (see [`record_start`]).
     pub fn new(bytes: &'s [u8], at: usize, layout: &'s Layout) -> Reader<'s> {
-        Reader { bytes, at: at.min(bytes.len()), layout, entry: Entry::default(), clean: Vec::new() }
+        let open = if at == 0 { Some(pieces::Open::default()) } else { None };
+        Reader { bytes, at: at.min(bytes.len()), layout, entry: Entry::default(), next: Entry::default(), open, clean: Vec::new() }
     }
 
     /// Where the next record begins.
@@ -119,6 +152,7 @@ impl<'s> Reader<'s> {
                 meta: None,
                 content: Content::Payload,
                 format,
+                rest: None,
             });
         }
         if let Some(envelope) = self.layout.envelope {
@@ -135,30 +169,79 @@ impl<'s> Reader<'s> {
         } else {
             (raw, Some(offset + lead))
         };
-        Some(Record { offset, len, payload, payload_at, meta: None, content: Content::Payload, format })
+        Some(Record { offset, len, payload, payload_at, meta: None, content: Content::Payload, format, rest: None })
     }
 
     fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
-        self.entry.clear();
-        let len = (envelope.read)(self.bytes, offset, &mut self.entry).clamp(1, self.bytes.len() - offset);
-        self.at = offset + len;
+        let (is_rest, mut rest) = self.take(envelope, offset);
         if self.entry.content != Content::Payload && self.entry.text.is_empty() {
-            let raw = trim_end(&self.bytes[offset..offset + len]);
+            let raw = trim_end(&self.bytes[offset..self.at]);
             self.entry.text.extend_from_slice(raw);
         }
-        if memchr(0x1b, &self.entry.text).is_some() {
-            strip_ansi(&self.entry.text, &mut self.clean);
-            std::mem::swap(&mut self.clean, &mut self.entry.text);
+        let text = &mut self.entry.text;
+        if memchr(0x1b, text).is_some() {
+            let at = rest.unwrap_or(text.len());
+            strip_ansi(&text[..at], &mut self.clean);
+            let rest_text = text.split_off(at);
+            std::mem::swap(&mut self.clean, text);
+            strip_ansi(&rest_text, &mut self.clean);
+            rest = rest.map(|_| text.len());
+            text.extend_from_slice(&self.clean);
         }
         let payload = trim_end(&self.entry.text);
         let lead = payload.iter().take_while(|b| **b == b'\r').count();
         let payload = &payload[lead..];
+        rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
         let format = match content {
-            Content::Payload => written_format(payload, &self.entry.meta, &self.layout.formats),
+            Content::Payload => written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats),
             Content::Skip(_) | Content::Broken(_) => None,
         };
-        Record { offset, len, payload, payload_at: None, meta: Some(&self.entry.meta), content, format }
+        if content == Content::Payload && format.is_none() {
+            let is_rest = is_rest.unwrap_or_else(|| {
+                let mut open = pieces::Open::before(self.bytes, offset, envelope);
+                let is_rest = open.holds(&self.entry.meta, offset);
+                open.read(self.bytes, offset, self.at, envelope);
+                self.open = Some(open);
+                is_rest
+            });
+            if is_rest {
+                rest = Some(0);
+            }
+        }
+        let rest = rest.filter(|at| *at < payload.len());
+        Record { offset, len: self.at - offset, payload, payload_at: None, meta: Some(&self.entry.meta), content, format, rest }
+    }
+
+    /// Reads the entry at `offset` and those that go on its line. Returns whether it is itself the rest of a line, if that is known, and
+    /// from where on its text cannot be understood because a piece before is lost.
+    fn take(&mut self, envelope: &Envelope, offset: usize) -> (Option<bool>, Option<usize>) {
+        self.at = pieces::read(self.bytes, offset, envelope, &mut self.entry);
+        let is_rest = self.open.as_mut().map(|open| open.note(&self.entry, offset, self.at));
+        let mut rest = None;
+        let mut start = offset;
+        while self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
+            let Some((next, end)) = pieces::next(self.bytes, self.at, envelope, &mut self.next) else { break };
+            if !pieces::goes_on(&self.entry.meta, start, &self.next, next, &self.layout.formats) {
+                break;
+            }
+            if let Some(open) = &mut self.open {
+                open.note(&self.next, next, end);
+            }
+            if rest.is_none() {
+                if self.entry.meta.lossy || self.next.meta.lossy {
+                    rest = Some(self.entry.text.len());
+                }
+                if !self.entry.meta.lossy {
+                    self.entry.meta.loss = self.next.meta.loss;
+                }
+            }
+            self.entry.text.extend_from_slice(&self.next.text);
+            self.entry.meta.lossy |= self.next.meta.lossy;
+            self.entry.meta.cut = self.next.meta.cut;
+            (start, self.at) = (next, end);
+        }
+        (is_rest, rest)
     }
 }
 
@@ -245,9 +328,7 @@ pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
     let at = at.min(bytes.len() - 1);
     let mut start = line_start(bytes, at);
     if let Some(envelope) = layout.envelope {
-        while start > 0 && !(envelope.begins)(&bytes[start..start + line_len(&bytes[start..])]) {
-            start = line_start(bytes, start - 1);
-        }
+        start = pieces::first(bytes, pieces::entry_line(bytes, at, envelope), envelope, &layout.formats);
         return forward(bytes, start, at, layout);
     }
     let floor = at.saturating_sub(MAX_CONTINUED);
@@ -268,8 +349,10 @@ fn forward(bytes: &[u8], start: usize, at: usize, layout: &Layout) -> usize {
     let mut found = start;
     while reader.offset() <= at && reader.offset() < bytes.len() {
         found = reader.offset();
-        if reader.next().is_none() {
-            break;
+        match layout.envelope {
+            // Only where entries end is asked, not what they hold.
+            Some(envelope) => _ = reader.take(envelope, found),
+            None => _ = reader.next(),
         }
     }
     found

@@ -3,6 +3,7 @@
 pub mod index;
 pub mod query;
 pub mod show;
+pub mod sources;
 mod window;
 
 use std::io::Write;
@@ -45,6 +46,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Sources(sources::Args),
     Query(Box<query::Args>),
     Show(show::Args),
     Index(index::Args),
@@ -57,6 +59,7 @@ enum Command {
 /// Runs a parsed command line; gives the exit code.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     match cli.command {
+        Command::Sources(args) => sources::run(&args, cli.color, out, err),
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Index(args) => index::run(&args, err),

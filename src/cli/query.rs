@@ -405,11 +405,8 @@ fn notes(args: &Args, question: &Question, answer: &Answer, sources: &Sources, e
     }
     if args.since.is_some() || args.until.is_some() || args.window.is_some() {
         let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-        let edge = if answer.at_edge > 0 {
-            format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))
-        } else {
-            String::new()
-        };
+        let edge =
+            if answer.at_edge > 0 { format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge)) } else { String::new() };
         writeln!(err, "window [{}, {}){edge}", show(question.window.since), show(question.window.until))?;
     }
     let listed = args.count_by.is_none() && question.histogram.is_none();

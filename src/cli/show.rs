@@ -291,13 +291,8 @@ fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<Vec<Link>> {
             bodies: false,
         };
         let answer = answer::ask(&question, &sources.sources)?;
-        let by_source: Vec<(String, u64)> = answer
-            .asking
-            .iter()
-            .zip(&sources.sources)
-            .filter(|(a, _)| a.matched > 0)
-            .map(|(a, s)| (s.key.clone(), a.matched))
-            .collect();
+        let by_source: Vec<(String, u64)> =
+            answer.asking.iter().zip(&sources.sources).filter(|(a, _)| a.matched > 0).map(|(a, s)| (s.key.clone(), a.matched)).collect();
         links.push(Link { field: kind.field(), id: id.clone(), total: answer.total, by_source });
     }
     Ok(links)
@@ -325,10 +320,23 @@ fn neighbours(bytes: &[u8], source: &Asked, at: Start, count: usize, bodies: boo
     shown
 }
 
-fn write_text(opened: &Opened, links: &[Link], beside: &[Shown], asked: Option<u64>, paint: Paint, out: &mut dyn Write) -> anyhow::Result<()> {
+fn write_text(
+    opened: &Opened,
+    links: &[Link],
+    beside: &[Shown],
+    asked: Option<u64>,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let shown = &opened.shown;
     let head = |out: &mut dyn Write, text: &str| writeln!(out, "{}", paint.tone(Tone::Kind, text));
-    writeln!(out, "{}  bytes {}..{}", paint.tone(Tone::Place, &safe::terminal(&shown.locator())), shown.offset, shown.offset + shown.length)?;
+    writeln!(
+        out,
+        "{}  bytes {}..{}",
+        paint.tone(Tone::Place, &safe::terminal(&shown.locator())),
+        shown.offset,
+        shown.offset + shown.length
+    )?;
     if asked.is_some_and(|line| line != shown.line) {
         writeln!(out, "the line belongs to the record that begins at line {}", shown.line)?;
     }

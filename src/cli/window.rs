@@ -22,7 +22,8 @@ pub fn resolve(
     if let Some(name) = named {
         let Some(window) = sources.declared.window(name) else {
             let known: Vec<&str> = sources.declared.windows().map(|w| w.0).collect();
-            let known = if known.is_empty() { "corr.toml declares none".into() } else { format!("corr.toml declares {}", known.join(", ")) };
+            let known =
+                if known.is_empty() { "corr.toml declares none".into() } else { format!("corr.toml declares {}", known.join(", ")) };
             bail!("no window is named `{name}`; {known}. Declare it as [windows.{name}] with since and until");
         };
         since = since.or_else(|| window.since.clone());

@@ -95,7 +95,8 @@ fn lines(hits: &[Hit], sources: &[Asked]) -> Result<Vec<u64>, PlanError> {
             }
         }
         for segment in &source.segments {
-            let inside = |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
+            let inside =
+                |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
             let mine: Vec<usize> = (0..hits.len()).filter(|i| inside(&hits[*i])).collect();
             if mine.is_empty() {
                 continue;

@@ -324,16 +324,18 @@ fn leaf() -> impl Strategy<Value = (String, Meaning)> {
 }
 
 fn query() -> impl Strategy<Value = (String, Meaning)> {
-    leaf()
-        .prop_recursive(3, 12, 3, |inner| {
-            let two = (inner.clone(), inner.clone());
-            prop_oneof![
-                two.clone().prop_map(|((a, f), (b, g))| (format!("({a} {b})"), means(move |r: &Record| (f.0)(r) && (g.0)(r)))),
-                two.prop_map(|((a, f), (b, g))| (format!("({a} OR {b})"), means(move |r: &Record| (f.0)(r) || (g.0)(r)))),
-                inner.prop_map(|(a, f)| (format!("-{a}"), means(move |r: &Record| !(f.0)(r)))),
-            ]
-        })
-        .prop_map(|(q, m)| (q.replace("--", "NOT -"), m))
+    leaf().prop_recursive(3, 12, 3, |inner| {
+        let two = (inner.clone(), inner.clone());
+        prop_oneof![
+            two.clone().prop_map(|((a, f), (b, g))| (format!("({a} {b})"), means(move |r: &Record| (f.0)(r) && (g.0)(r)))),
+            two.prop_map(|((a, f), (b, g))| (format!("({a} OR {b})"), means(move |r: &Record| (f.0)(r) || (g.0)(r)))),
+            inner.prop_map(|(a, f)| {
+                // `--` begins a text.
+                let not = if a.starts_with('-') { "NOT " } else { "-" };
+                (format!("{not}{a}"), means(move |r: &Record| !(f.0)(r)))
+            }),
+        ]
+    })
 }
 
 /// Writes the record as bytes and as an event, and asks.

@@ -4,3 +4,4 @@ pub mod events;
 pub mod paint;
 pub mod safe;
 pub mod shown;
+pub mod sources;

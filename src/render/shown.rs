@@ -69,7 +69,8 @@ impl Shown {
             pid: meta.and_then(|m| m.pid),
             ids: event.ids.iter().map(|i| (i.kind, i.text.to_string())).collect(),
             fields: event.fields.iter().map(|f| (f.name.to_string(), f.raw.to_string(), json_value(&f.value))).collect(),
-            message_is_part: !event.fields.is_empty() && (record.payload.get(range.start) == Some(&b'{') || range.end + 2 < record.payload.len()),
+            message_is_part: !event.fields.is_empty()
+                && (record.payload.get(range.start) == Some(&b'{') || range.end + 2 < record.payload.len()),
             message: visible_text(record.payload, range, hidden),
             withheld: hidden.iter().map(|w| withheld_json(record.payload, w)).collect(),
             note: event.note,
@@ -108,7 +109,8 @@ impl Shown {
         };
         let mut seen: Vec<(&str, &str)> = Vec::new();
         for (kind, text) in &self.ids {
-            if !seen.contains(&(kind.field(), text.as_str())) {
+            // An id that is known to be a decoy is for `corr show`.
+            if *kind != IdKind::Decoy && !seen.contains(&(kind.field(), text.as_str())) {
                 seen.push((kind.field(), text));
                 push(kind.field(), text);
             }

@@ -342,7 +342,11 @@ mod tests {
     #[test]
     fn errors_name_file_line_and_the_next_step() {
         let error = |text: &str| Declared::parse(text, "run/corr.toml").unwrap_err().to_string();
-        assert!(error("tz = \"UTC\"\nzone = 1\n").starts_with("run/corr.toml:2: unknown field `zone`"), "{}", error("tz = \"UTC\"\nzone = 1\n"));
+        assert!(
+            error("tz = \"UTC\"\nzone = 1\n").starts_with("run/corr.toml:2: unknown field `zone`"),
+            "{}",
+            error("tz = \"UTC\"\nzone = 1\n")
+        );
         let zone = error("\n[source.\"a.log\"]\ntz = \"America/New_Yrok\"\n");
         assert!(zone.starts_with("run/corr.toml:3: ") && zone.ends_with("did you mean `America/New_York`?"), "{zone}");
         let role = error("[source.a]\nrole = \"decoder\"");
@@ -360,10 +364,7 @@ mod tests {
         assert_eq!(forced.formats.iter().map(|f| f.name).collect::<Vec<_>>(), ["systemd"]);
         assert!(declared.forced_layout("other", &options("logs/*=text")).unwrap().is_none());
         let error = declared.forced_layout("a", &options("a=journald-shrot")).unwrap_err();
-        assert_eq!(
-            error,
-            "--format-of a=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?"
-        );
+        assert_eq!(error, "--format-of a=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?");
         assert!(declared.forced_layout("a", &options("journald-short")).is_err());
     }
 }

@@ -2,12 +2,17 @@
 
 pub mod bytes;
 pub mod clocks;
+pub mod coverage;
 pub mod declared;
 pub mod discover;
 pub mod events;
+pub mod layout;
+pub mod missing;
 pub mod owners;
+pub mod sample;
 pub mod source;
 pub mod timing;
+pub mod versions;
 
 use std::path::{Path, PathBuf};
 

@@ -58,7 +58,7 @@ pub static TEXT: &[(&str, &str)] = &[
         r##"2026-11-29T18:09:07.803303Z  INFO http-request: request_span: migration retry scheduled request.attempt=1 migration.is_retry=true migration.reason="disconnected" migration.from_worker_id=16464506018109736280 migration.tokens_completed=123 method=POST uri=/v1/chat/completions version=HTTP/1.1 request_id=50c63e03-4b52-4c78-9e95-61c09f6ae7a9 model="tiny""##,
         "migration_retry",
     ),
-    (r##"2026-11-29T18:06:41.055816Z  INFO main.prefetch_model: Using local model path: /opt/lab/model/tiny-llm"##, "model_setup"),
+    (r##"2026-11-29T18:06:41.055816Z  INFO main.prefetch_model: Using local model path: /opt/lab/model/tiny-llm"##, "worker_startup"),
     (
         r##"2026-11-29T18:37:30.696206Z DEBUG http-request: dynamo_llm::kv_router::prefill_router: Remote prefill failed, falling back to decode-only error=Prefill router not yet activated method=POST uri=/v1/chat/completions version=HTTP/1.1"##,
         "prefill_failed",

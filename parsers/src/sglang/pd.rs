@@ -83,7 +83,7 @@ pub static RULES: &[Rule] = &[
     rule("Fetched bootstrap info: {_}", &PD_CONNECTION),
     rule("Fetch prefill parallel info from {_}", &PD_CONNECTION),
     rule("MooncakeKVManager torn down (was role={role})", &PD_CONNECTION),
-    rule("No IB devices specified for Mooncake backend{_}", &PD_CONNECTION),
+    rule("No IB devices specified for Mooncake backend{_}", &CONFIG_NOTE),
     rule("Some requests timed out when bootstrapping{_}", &PD_TIMEOUT_HINT),
     rule("Some requests fail to receive KV Cache transfer done signal after bootstrapping{_}", &PD_TIMEOUT_HINT),
     rule(

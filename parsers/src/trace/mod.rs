@@ -4,10 +4,10 @@
 
 mod audit;
 mod body;
-mod headers;
+pub(crate) mod headers;
 pub mod kinds;
 mod request;
-mod row;
+pub(crate) mod row;
 mod samples;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::cut;
 use crate::format::{Content, Entry, Meta};
 use crate::stamp::RawStamp;
 
@@ -168,6 +169,8 @@ impl<'a> Fields<'a> {
             put(&mut meta.invocation, invocation);
         }
         meta.lossy = self.garbled;
+        let text = self.message.as_ref().and_then(|message| message.bytes.as_deref());
+        meta.cut = cut::by_fields(&meta.more, text.unwrap_or(&[]));
         match self.message {
             None => entry.content = Content::Skip("entry without MESSAGE"),
             Some(Value { bytes: None, .. }) => {

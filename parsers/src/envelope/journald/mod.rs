@@ -1,5 +1,6 @@
 //! `journalctl` output: what an entry is in each `-o` mode. Sources, versions and traps: README.md.
 
+mod cut;
 mod export;
 mod fields;
 mod json;

@@ -5,6 +5,7 @@
 
 use memchr::{memchr, memrchr};
 
+use super::cut;
 use super::fields::put;
 use super::stamps::Read;
 use crate::format::{Content, Entry};
@@ -69,7 +70,9 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, stamp: Read) -> usize {
         entry.text.extend_from_slice(&line[lead..]);
         len += next;
     }
-    if is_blob(&entry.text) {
+    meta.cut = cut::by_length(&entry.text);
+    if let Some(size) = blob(&entry.text) {
+        meta.cut = cut::by_printed_size(size);
         meta.loss = Some("journalctl printed only the size of the message");
         meta.lossy = true;
     }
@@ -216,9 +219,12 @@ fn with_pid(before: &[u8]) -> Option<(&[u8], u32)> {
     Some((&inside[..open], pid))
 }
 
-/// `[28B blob data]`, `[1.2K blob data]`: the message was not printable. A service may print the same text; nothing tells them apart.
-fn is_blob(text: &[u8]) -> bool {
-    let Some(size) = text.strip_prefix(b"[").and_then(|t| t.strip_suffix(b" blob data]")) else { return false };
-    let Some((unit, number)) = size.split_last() else { return false };
-    matches!(unit, b'B' | b'K' | b'M' | b'G') && !number.is_empty() && number.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+/// The size in `[28B blob data]`, `[1.2K blob data]`: the message was not printable. A service may print the same text; nothing tells
+/// them apart.
+fn blob(text: &[u8]) -> Option<&[u8]> {
+    let size = text.strip_prefix(b"[").and_then(|t| t.strip_suffix(b" blob data]"))?;
+    let (unit, number) = size.split_last()?;
+    let is_size =
+        matches!(unit, b'B' | b'K' | b'M' | b'G') && !number.is_empty() && number.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+    is_size.then_some(size)
 }

@@ -1,0 +1,507 @@
+//! Credentials in any record: keys, tokens and passwords by their name, by their own shape, and in URLs.
+//!
+//! Formats withhold what they know; this finds the rest, whatever wrote it: an exception that prints its request, a start command with
+//! `--api-key`, a line of no known program. It looks for a few triggers, so a record without any costs next to nothing.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::event::{Event, Field, Secret, Value};
+
+#[cfg(test)]
+mod tests;
+
+/// What a trigger may be the beginning or a part of.
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    /// Part of a name whose value is a credential.
+    Name,
+    /// `Bearer TOKEN`
+    Scheme,
+    /// A value of this shape: at least so many characters of the class behind the trigger.
+    Shape { least: usize, class: fn(u8) -> bool },
+    /// `SCHEME://USER:PASSWORD@HOST`
+    Url,
+}
+
+const ALNUM: fn(u8) -> bool = |b| b.is_ascii_alphanumeric();
+const UPPER: fn(u8) -> bool = |b| b.is_ascii_uppercase() || b.is_ascii_digit();
+const DASHED: fn(u8) -> bool = |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+const DOTTED: fn(u8) -> bool = |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+
+/// Names are found in the spellings that are in use: `api_key`, `API_KEY`, `apiKey`, `Api-Key`.
+static TRIGGERS: &[(&str, Sort)] = &[
+    ("api_key", Sort::Name),
+    ("api-key", Sort::Name),
+    ("apikey", Sort::Name),
+    ("API_KEY", Sort::Name),
+    ("API-KEY", Sort::Name),
+    ("APIKEY", Sort::Name),
+    ("apiKey", Sort::Name),
+    ("ApiKey", Sort::Name),
+    ("Api-Key", Sort::Name),
+    ("API-Key", Sort::Name),
+    ("API key", Sort::Name),
+    ("access_key", Sort::Name),
+    ("ACCESS_KEY", Sort::Name),
+    ("AccessKey", Sort::Name),
+    ("accessKey", Sort::Name),
+    ("private_key", Sort::Name),
+    ("passw", Sort::Name),
+    ("PASSW", Sort::Name),
+    ("Passw", Sort::Name),
+    ("passphrase", Sort::Name),
+    ("secret", Sort::Name),
+    ("SECRET", Sort::Name),
+    ("Secret", Sort::Name),
+    ("access_token", Sort::Name),
+    ("access-token", Sort::Name),
+    ("auth_token", Sort::Name),
+    ("auth-token", Sort::Name),
+    ("hf_token", Sort::Name),
+    ("hf-token", Sort::Name),
+    ("hub_token", Sort::Name),
+    ("api_token", Sort::Name),
+    ("refresh_token", Sort::Name),
+    ("session_token", Sort::Name),
+    ("security_token", Sort::Name),
+    ("bearer_token", Sort::Name),
+    ("_TOKEN", Sort::Name),
+    ("-Token", Sort::Name),
+    ("ssToken", Sort::Name),
+    ("thToken", Sort::Name),
+    ("token=", Sort::Name),
+    ("token\"", Sort::Name),
+    ("token'", Sort::Name),
+    ("uthorization", Sort::Name),
+    ("UTHORIZATION", Sort::Name),
+    ("earer ", Sort::Scheme),
+    ("BEARER ", Sort::Scheme),
+    ("hf_", Sort::Shape { least: 20, class: ALNUM }),
+    ("sk-", Sort::Shape { least: 20, class: DASHED }),
+    ("nvapi-", Sort::Shape { least: 20, class: DASHED }),
+    ("ghp_", Sort::Shape { least: 20, class: ALNUM }),
+    ("github_pat_", Sort::Shape { least: 20, class: DASHED }),
+    ("eyJ", Sort::Shape { least: 40, class: DOTTED }),
+    ("AKIA", Sort::Shape { least: 16, class: UPPER }),
+    ("ASIA", Sort::Shape { least: 16, class: UPPER }),
+    ("://", Sort::Url),
+];
+
+/// How a name ends, lower case and with `_` for `-`, whose value is a credential. `cached_token`, `eos_token` and the like are none.
+static NAMES: &[&str] = &[
+    "api_key",
+    "apikey",
+    "access_key",
+    "accesskey",
+    "access_key_id",
+    "private_key",
+    "secret_key",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "access_token",
+    "accesstoken",
+    "auth_token",
+    "authtoken",
+    "hf_token",
+    "hub_token",
+    "api_token",
+    "refresh_token",
+    "session_token",
+    "security_token",
+    "bearer_token",
+    "github_token",
+    "authorization",
+];
+
+static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let patterns = TRIGGERS.iter().map(|(trigger, _)| trigger);
+    // cannot fail: a few dozen short patterns, known at compile time and tested, are far below every limit.
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(patterns).expect("fixed patterns")
+});
+
+/// Names longer than this are none.
+const MAX_NAME: usize = 64;
+
+/// So much of an unquoted value is looked at to decide whether it is one: a look costs the same whatever the bytes are.
+const MAX_LOOK: usize = 256;
+
+/// The part of a URL before its host is not longer than this.
+const MAX_USER: usize = 256;
+
+/// Withholds every credential in the visible part of a record, and takes fields and ids out that repeat one.
+///
+/// Records that are all columns are left alone: their every word is known.
+pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
+    if event.columnar {
+        return;
+    }
+    let found = if event.withheld.is_empty() { find(payload) } else { find_beside(payload, event) };
+    for span in found {
+        take_out(&payload[span.clone()], event);
+        event.withhold(span, Secret::Credential, "credential");
+    }
+}
+
+/// The spans of `bytes` that hold a credential: the value without its quotes, in order, none empty, none overlapping.
+pub fn find(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    find_in(bytes, 0..bytes.len(), &mut found);
+    found
+}
+
+/// The same outside of what is withheld already; a credential that is partly so gives its other parts.
+fn find_beside(payload: &[u8], event: &Event<'_>) -> Vec<Range<usize>> {
+    let mut hidden: Vec<Range<usize>> = event.withheld.iter().map(|w| w.span.clone()).collect();
+    hidden.sort_by_key(|span| span.start);
+    let mut found = Vec::new();
+    let mut at = 0;
+    for span in hidden.iter().chain(std::iter::once(&(payload.len()..payload.len()))) {
+        if at < span.start {
+            find_in(payload, at..span.start.min(payload.len()), &mut found);
+        }
+        at = at.max(span.end);
+    }
+    let mut outside = Vec::new();
+    let mut next = 0;
+    for mut span in found {
+        while hidden.get(next).is_some_and(|h| h.end <= span.start) {
+            next += 1;
+        }
+        for hidden in &hidden[next..] {
+            if hidden.start >= span.end || span.is_empty() {
+                break;
+            }
+            if span.start < hidden.start {
+                outside.push(span.start..hidden.start);
+            }
+            span.start = span.start.max(hidden.end).min(span.end);
+        }
+        if !span.is_empty() {
+            outside.push(span);
+        }
+    }
+    outside
+}
+
+/// Looks for triggers in `range`; the values may end behind it.
+fn find_in(bytes: &[u8], range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let mut at = range.start.max(found.last().map_or(0, |span| span.end));
+    while at < range.end {
+        let Some(hit) = SEARCH.find(&bytes[at..range.end]) else { return };
+        let (start, end) = (at + hit.start(), at + hit.end());
+        at = end;
+        let span = match TRIGGERS[hit.pattern().as_usize()].1 {
+            Sort::Name => named(bytes, start, end),
+            Sort::Scheme => bearer(bytes, end),
+            Sort::Shape { least, class } => shaped(bytes, start, end, least, class),
+            Sort::Url => user(bytes, end),
+        };
+        if let Some(span) = span
+            && !span.is_empty()
+            && found.last().is_none_or(|last| last.end <= span.start)
+        {
+            at = at.max(span.end);
+            found.push(span);
+        }
+    }
+}
+
+/// The value of the name that holds the trigger `start..end`.
+fn named(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
+    let before = bytes[..start].iter().rev().take(MAX_NAME).take_while(|b| DASHED(**b)).count();
+    let after = bytes[start..].iter().take(MAX_NAME).take_while(|b| DASHED(**b)).count();
+    let begin = start - before;
+    let mut name_end = start + after;
+    if &bytes[start..end] == b"API key" {
+        name_end = end;
+    }
+    let sort = name_sort(&bytes[begin..name_end])?;
+    let flag = bytes[begin..].starts_with(b"--") && name_end > begin + 2;
+    let rest = Scan { bytes, at: name_end };
+    let value = rest.value(flag)?;
+    let text = &bytes[value.span.clone()];
+    if is_nothing(text) {
+        return None;
+    }
+    let certain = match sort {
+        NameSort::Credential => value.separated,
+        NameSort::Authorization => {
+            return if value.separated { authorization(bytes, value) } else { None };
+        }
+        NameSort::Token => false,
+    };
+    // Behind a mere blank stands prose more often than a value; behind `token` alone, a word.
+    let least = if matches!(sort, NameSort::Token) { 16 } else { 8 };
+    if !certain && !(text.len() >= least && looks_random(text) && (value.separated || !matches!(sort, NameSort::Token))) {
+        return None;
+    }
+    Some(if value.quoted { value.span } else { value.span.start..value_end(bytes, value.span.end) })
+}
+
+/// The end of an unquoted value that is known up to `at`.
+fn value_end(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at..].iter().take_while(|b| !ends_value(**b)).count()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum NameSort {
+    Credential,
+    Authorization,
+    /// `token` alone, which also names words of a vocabulary.
+    Token,
+}
+
+fn name_sort(name: &[u8]) -> Option<NameSort> {
+    let mut lower = [0u8; 2 * MAX_NAME];
+    let lower = &mut lower[..name.len().min(2 * MAX_NAME)];
+    for (into, b) in lower.iter_mut().zip(name) {
+        *into = if matches!(b, b'-' | b' ') { b'_' } else { b.to_ascii_lowercase() };
+    }
+    let trimmed = lower.trim_ascii();
+    let core = &trimmed[trimmed.iter().take_while(|b| **b == b'_').count()..];
+    if core == b"token" {
+        return Some(NameSort::Token);
+    }
+    if core.ends_with(b"authorization") {
+        return Some(NameSort::Authorization);
+    }
+    NAMES.iter().any(|known| core.ends_with(known.as_bytes())).then_some(NameSort::Credential)
+}
+
+struct Found {
+    span: Range<usize>,
+    quoted: bool,
+    /// `=`, `:` or an option's blank stood before it.
+    separated: bool,
+}
+
+struct Scan<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn blanks(&mut self) -> usize {
+        let from = self.at;
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        self.at - from
+    }
+
+    /// A quote, which a string inside a string escapes: the bytes that close it too.
+    fn quote(&mut self) -> Option<Range<usize>> {
+        let from = self.at;
+        let mut at = from;
+        while self.bytes.get(at) == Some(&b'\\') && at < from + 8 {
+            at += 1;
+        }
+        if !matches!(self.bytes.get(at), Some(b'"' | b'\'')) {
+            return None;
+        }
+        self.at = at + 1;
+        Some(from..at + 1)
+    }
+
+    /// The value behind a name: `NAME=VALUE`, `NAME: VALUE`, `"NAME": "VALUE"`, `--NAME VALUE`, `NAME VALUE`.
+    fn value(mut self, flag: bool) -> Option<Found> {
+        let name_quoted = self.quote().is_some();
+        // Bytes keys: `(b'authorization', b'Bearer …')`.
+        let tuple = name_quoted && self.peek() == Some(b',');
+        let blanks = self.blanks();
+        let separated = match self.peek()? {
+            b'=' | b':' => {
+                self.at += 1;
+                if matches!(self.peek(), Some(b'>' | b'=')) && self.bytes[self.at - 1] == b'=' {
+                    self.at += 1;
+                } else if self.peek() == Some(b':') {
+                    return None; // A path: `secret::find`.
+                }
+                true
+            }
+            b',' if tuple => {
+                self.at += 1;
+                true
+            }
+            _ if blanks == 0 => return None,
+            // `['--api-key', 'VALUE']` comes by the tuple.
+            _ => flag,
+        };
+        self.blanks();
+        self.wrapped();
+        if self.peek() == Some(b'[') {
+            let values = &self.bytes[self.at + 1..];
+            // A list of numbers is none of strings.
+            if !matches!(values.first(), Some(b'\'' | b'"' | b'\\')) {
+                return None;
+            }
+            let len = memchr::memchr2(b']', b'\n', values).unwrap_or(values.len());
+            return Some(Found { span: self.at + 1..self.at + 1 + len, quoted: true, separated });
+        }
+        if let Some(quote) = self.quote() {
+            let close = &self.bytes[quote];
+            let start = self.at;
+            let end = start + quoted_len(&self.bytes[start..], close);
+            return Some(Found { span: start..end, quoted: true, separated });
+        }
+        let start = self.at;
+        let len = self.bytes[start..].iter().take(MAX_LOOK).take_while(|b| !ends_value(**b)).count();
+        // A call or a structure.
+        if len == 0 || self.bytes.get(start + len) == Some(&b'(') {
+            return None;
+        }
+        Some(Found { span: start..start + len, quoted: false, separated })
+    }
+
+    /// Passes what may stand between the separator and the value: `b'…'`, `Some("…")`, `SecretStr('…')`.
+    fn wrapped(&mut self) {
+        for wrap in [&b"Some("[..], b"SecretStr(", b"b", b"r", b"(b", b"("] {
+            let quote = self.bytes.get(self.at + wrap.len());
+            if self.bytes[self.at.min(self.bytes.len())..].starts_with(wrap) && matches!(quote, Some(b'"' | b'\'' | b'\\')) {
+                self.at += wrap.len();
+                return;
+            }
+        }
+    }
+}
+
+/// Bytes up to the closing quote, or to the end of the line where there is none.
+fn quoted_len(bytes: &[u8], close: &[u8]) -> usize {
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at..].starts_with(close) {
+            return at;
+        }
+        match bytes[at] {
+            b'\n' => return at,
+            b'\\' if close.len() == 1 => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn ends_value(b: u8) -> bool {
+    b.is_ascii_whitespace()
+        || b.is_ascii_control()
+        || matches!(b, b',' | b';' | b')' | b'(' | b']' | b'}' | b'{' | b'"' | b'\'' | b'&' | b'|')
+}
+
+/// What stands where no credential is given, or where another hand has already taken it out.
+fn is_nothing(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let nothing = [&b"none"[..], b"null", b"nil", b"undefined", b"true", b"false", b"not set", b"unset", b"required", b"...", b"\\"];
+    text.is_empty()
+        || text.iter().all(|b| matches!(b, b'*' | b'.' | b'-'))
+        || text.starts_with(b"***")
+        || nothing.iter().any(|word| text.eq_ignore_ascii_case(word))
+        || [&b"<redacted>"[..], b"[redacted]", b"redacted", b"<hidden>"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Letters and digits mixed, in one word: no word of a language.
+fn looks_random(text: &[u8]) -> bool {
+    let text = &text[..text.len().min(MAX_NAME)];
+    let (mut digit, mut letter) = (false, false);
+    for b in text {
+        digit |= b.is_ascii_digit();
+        letter |= b.is_ascii_alphabetic();
+        if b.is_ascii_whitespace() {
+            return false;
+        }
+    }
+    digit && letter
+}
+
+/// `Basic dXNlcjpwYXNz`, `Bearer x`, or a bare key: the scheme stays visible.
+fn authorization(bytes: &[u8], value: Found) -> Option<Range<usize>> {
+    let Range { start, end } = value.span;
+    let text = &bytes[start..end];
+    let word = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let is_scheme =
+        [&b"bearer"[..], b"basic", b"token", b"digest", b"apikey", b"negotiate"].iter().any(|s| text[..word].eq_ignore_ascii_case(s));
+    if !is_scheme {
+        return Some(start..if value.quoted { end } else { value_end(bytes, end) });
+    }
+    let after = start + word;
+    let blanks = bytes[after..].iter().take_while(|b| **b == b' ').count();
+    let from = after + blanks;
+    if value.quoted {
+        return Some(from.min(end)..end);
+    }
+    if blanks == 0 {
+        return None;
+    }
+    let end = value_end(bytes, from);
+    if is_nothing(&bytes[from..end]) { None } else { Some(from..end) }
+}
+
+/// The token behind `Bearer `, wherever it stands.
+fn bearer(bytes: &[u8], end: usize) -> Option<Range<usize>> {
+    let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=');
+    let len = bytes[end..].iter().take_while(|b| is_token(b)).count();
+    let text = &bytes[end..end + len];
+    let is_word = text.iter().all(|b| b.is_ascii_lowercase());
+    let random = text.len() >= 20 || (text.len() >= 8 && !is_word);
+    (random && !is_nothing(text)).then_some(end..end + len)
+}
+
+/// A token that shows what it is by its first bytes.
+fn shaped(bytes: &[u8], start: usize, end: usize, least: usize, class: fn(u8) -> bool) -> Option<Range<usize>> {
+    if start > 0 && DASHED(bytes[start - 1]) {
+        return None;
+    }
+    let len = bytes[end..].iter().take_while(|b| class(**b)).count();
+    let next = bytes.get(end + len).copied();
+    let whole = next.is_none_or(|b| !b.is_ascii_alphanumeric());
+    // A JSON web token has three parts; other base64 of JSON is none.
+    let is_jwt = bytes[start..end] != *b"eyJ" || bytes[end..end + len].iter().filter(|b| **b == b'.').count() >= 2;
+    (len >= least && whole && is_jwt).then_some(start..end + len)
+}
+
+/// The password of a URL, or its whole user part if that is long and random: `https://TOKEN@host`.
+fn user(bytes: &[u8], end: usize) -> Option<Range<usize>> {
+    let window = &bytes[end..bytes.len().min(end + MAX_USER)];
+    let stop = window.iter().position(|b| matches!(b, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>') || b.is_ascii_whitespace());
+    let authority = &window[..stop.unwrap_or(window.len())];
+    let at = memchr::memrchr(b'@', authority)?;
+    let user = &authority[..at];
+    let from = match memchr::memchr(b':', user) {
+        Some(colon) => colon + 1,
+        None if user.len() >= 20 && looks_random(user) => 0,
+        None => return None,
+    };
+    let span = end + from..end + at;
+    if is_nothing(&bytes[span.clone()]) { None } else { Some(span) }
+}
+
+/// Takes fields and ids out whose value is, or holds, or is a part of this credential.
+fn take_out(secret: &[u8], event: &mut Event<'_>) {
+    // A field may hold the value with its escapes undone.
+    let plain: Vec<u8> = secret.iter().filter(|b| **b != b'\\').copied().collect();
+    let is = |text: &str| repeats(text.as_bytes(), secret) || repeats(text.as_bytes(), &plain);
+    event.fields.retain(|Field { value, .. }| match value {
+        Value::Str(text) => !is(text),
+        Value::Int(number) => !is(&number.to_string()),
+        Value::UInt(number) => !is(&number.to_string()),
+        Value::Float(number) => !is(&number.to_string()),
+        Value::Bool(_) => true,
+    });
+    event.ids.retain(|id| !is(&id.text));
+}
+
+/// Short values may be equal by chance, but not hold each other by more than chance.
+fn repeats(value: &[u8], secret: &[u8]) -> bool {
+    const TELLING: usize = 6;
+    value == secret
+        || (secret.len() >= TELLING && memchr::memmem::find(value, secret).is_some())
+        || (value.len() >= TELLING && memchr::memmem::find(secret, value).is_some())
+}

@@ -1,0 +1,149 @@
+//! What `corr sources` says of a run, before it is written in one format or another.
+
+mod explain;
+mod json;
+mod table;
+mod text;
+
+pub use explain::{Explained, explain};
+pub use json::{write_json, write_jsonl};
+pub use table::{write_csv, write_markdown};
+pub use text::write_text;
+
+use std::collections::BTreeMap;
+
+use corr_parsers::stamp::Stamp;
+
+use crate::run::Run;
+use crate::run::coverage::Coverage;
+use crate::run::layout::RunLayout;
+use crate::run::missing::{self, Missing};
+use crate::run::source::{Class, NotRead, Source};
+
+/// A run, read whole.
+pub struct Report<'r> {
+    pub run: &'r Run,
+    pub layout: RunLayout,
+    /// Event sources with what they hold, by key.
+    pub events: Vec<(&'r Source, Coverage)>,
+    /// Files not read, and event sources that the system would not read.
+    pub not_read: Vec<NotRead>,
+    pub missing: Vec<Missing>,
+    /// Things to know that are no failure.
+    pub notes: Vec<String>,
+}
+
+impl<'r> Report<'r> {
+    /// Puts a run and what was read of it together; `read` is parallel to the run's sources.
+    pub fn new(run: &'r Run, read: Vec<Option<std::io::Result<Coverage>>>) -> Report<'r> {
+        let mut not_read = run.not_read.clone();
+        let mut covered: Vec<Option<Coverage>> = Vec::new();
+        for (source, read) in run.sources.iter().zip(read) {
+            covered.push(match read {
+                None => None,
+                Some(Ok(coverage)) => Some(coverage),
+                Some(Err(error)) => {
+                    not_read.push(crate::run::discover::unreadable(source.name.clone(), &error));
+                    None
+                }
+            });
+        }
+        let borrowed: Vec<Option<&Coverage>> = covered.iter().map(Option::as_ref).collect();
+        let missing = missing::of(run, &borrowed);
+        let keys: Vec<&str> = run.sources.iter().map(|s| s.key.as_str()).collect();
+        let idle = run.declared.unmatched(&keys);
+        let notes = idle.iter().map(|p| format!("corr.toml: [source.\"{p}\"] matches no file of the run")).collect();
+        let events = run.sources.iter().zip(covered).filter_map(|(source, coverage)| Some((source, coverage?))).collect();
+        Report { run, layout: RunLayout::read(&run.sources), events, not_read, missing, notes }
+    }
+
+    /// From the earliest to the latest stamp of all event sources.
+    pub fn window(&self) -> Option<Stamp> {
+        let start = self.events.iter().filter_map(|(_, c)| c.first).map(|s| s.start).min()?;
+        let end = self.events.iter().filter_map(|(_, c)| c.last).map(|s| s.end).max()?;
+        Some(Stamp { start, end })
+    }
+
+    /// Something in the run is of use: a record that was understood, or metrics.
+    pub fn usable(&self) -> bool {
+        self.events.iter().any(|(_, c)| c.parsed.records > 0) || self.run.sources.iter().any(|s| matches!(s.class, Class::Metrics(_)))
+    }
+
+    /// A part of the input could not be read, or breaks off.
+    pub fn partial(&self) -> bool {
+        self.not_read.iter().any(|n| n.failure) || self.events.iter().any(|(_, c)| c.damage.is_some())
+    }
+
+    /// Files of one class that hold no events, by what they are called in output.
+    pub fn others(&self) -> Vec<(&'r Source, &'static str, String)> {
+        let mut out = Vec::new();
+        for source in &self.run.sources {
+            match &source.class {
+                Class::Events => {}
+                Class::Metrics(layout) => out.push((source, "metrics", layout.clone())),
+                Class::Config(what) => out.push((source, "config", what.clone())),
+                Class::Empty => out.push((source, "empty", String::new())),
+                Class::Duplicate(of) => out.push((source, "duplicate", of.clone())),
+            }
+        }
+        out
+    }
+
+    /// Metrics files by folder and layout: a folder of scrapes is one line.
+    pub fn metrics(&self) -> Vec<(String, String, usize)> {
+        let mut groups: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+        for source in &self.run.sources {
+            if let Class::Metrics(layout) = &source.class {
+                let folder = source.key.rsplit_once('/').map_or("", |(folder, _)| folder);
+                groups.entry((folder.to_string(), layout.clone())).or_default().push(&source.key);
+            }
+        }
+        let mut out = Vec::new();
+        for ((folder, layout), keys) in groups {
+            match keys[..] {
+                [only] => out.push((only.to_string(), layout, 1)),
+                _ if folder.is_empty() => out.push(("./".to_string(), layout, keys.len())),
+                _ => out.push((format!("{folder}/"), layout, keys.len())),
+            }
+        }
+        out
+    }
+}
+
+/// The format of a source and its envelope: `journald-json + sglang`.
+fn format_of(source: &Source) -> String {
+    let format = source.format();
+    match source.detection.layout.envelope {
+        Some(envelope) => format!("{} + {format}", envelope.name),
+        None => format.to_string(),
+    }
+}
+
+/// Share of the sampled records that the commonest format explains.
+fn score_of(source: &Source) -> Option<f64> {
+    source.detection.formats.first().map(|s| s.share)
+}
+
+/// A duration for people, from ns.
+fn duration(ns: i64) -> String {
+    let seconds = ns as f64 / 1e9;
+    match seconds {
+        s if s < 0.0 => format!("-{}", duration(ns.saturating_neg())),
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.1} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} d", s / 86_400.0),
+    }
+}
+
+/// A stamp's width for people, from ns.
+fn resolution(ns: i64) -> String {
+    match ns {
+        n if n >= 1_000_000_000 => format!("{} s", n / 1_000_000_000),
+        n if n >= 1_000_000 => format!("{} ms", n / 1_000_000),
+        n if n >= 1_000 => format!("{} µs", n / 1_000),
+        n => format!("{n} ns"),
+    }
+}

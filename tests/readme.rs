@@ -1,0 +1,72 @@
+//! The README's commands are run as they are written: every `corr …` line of a shell block, on a copy of the repository's fixtures.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Splits a command line as a shell does, for blanks and single quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            if entry.file_name() != ".corr" {
+                copy(&entry.path(), &target);
+            }
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_command_of_the_readme_answers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    copy(&root.join("fixtures"), &temp.path().join("fixtures"));
+    std::fs::create_dir(temp.path().join("target")).unwrap();
+    let mut shell = false;
+    let mut ran = 0;
+    for line in readme.lines() {
+        match line {
+            "```sh" => shell = true,
+            "```" => shell = false,
+            _ => {}
+        }
+        let command = line.replace("cargo run --release -- ", "corr ");
+        let Some(arguments) = command.strip_prefix("corr ").filter(|_| shell) else { continue };
+        let output = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(arguments)).current_dir(temp.path()).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
+        assert!(!out.trim().is_empty() || line.contains(" index "), "{line} prints nothing\n{err}");
+        ran += 1;
+    }
+    assert!(ran >= 12, "only {ran} commands were found");
+    // The answer that the README shows is the answer that is given.
+    let shown = Command::new(env!("CARGO_BIN_EXE_corr"))
+        .args(["query", "fixtures/direct-run", "chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"])
+        .current_dir(temp.path())
+        .output()
+        .unwrap();
+    let answer = String::from_utf8(shown.stdout).unwrap();
+    let block = readme.split("spells the id:\n\n```\n").nth(1).unwrap().split("```").next().unwrap();
+    for line in block.lines().filter(|l| *l != "…") {
+        let start = line.trim_end_matches('…');
+        assert!(answer.lines().any(|l| l.starts_with(start.trim_end())), "the README shows\n{line}\nwhich is not in\n{answer}");
+    }
+}
