@@ -68,8 +68,16 @@ struct Log {
 
 /// Writes at least `bytes` bytes of log.
 pub fn write(out: &mut impl Write, bytes: u64, seed: u64, requests: Requests) -> io::Result<Written> {
-    let mut log =
-        Log { dice: Dice(seed), requests, now: 0, stamp: String::new(), stamped: u64::MAX, open: Vec::new(), text: String::new(), traces: 0 };
+    let mut log = Log {
+        dice: Dice(seed),
+        requests,
+        now: 0,
+        stamp: String::new(),
+        stamped: u64::MAX,
+        open: Vec::new(),
+        text: String::new(),
+        traces: 0,
+    };
     let mut written = Written::default();
     // The rare id's three lines stand at 2, 5 and 9 tenths of the log.
     let planted = [bytes / 5, bytes / 2, bytes * 9 / 10];
@@ -292,13 +300,14 @@ impl Log {
                 writeln!(self.text, "Prefetch operation {id} failed to retrieve page {page}.")
             }
             9 => writeln!(self.text, "Cache flushed successfully!"),
-            10 => writeln!(
+            10 => {
+                writeln!(self.text, "Request {id} exceeds the maximum length of {} tokens ({}); it is cut", 40_960, 40_961 + d.below(9000))
+            }
+            11 => writeln!(
                 self.text,
-                "Request {id} exceeds the maximum length of {} tokens ({}); it is cut",
-                40_960,
-                40_961 + d.below(9000)
+                "Health check failed. Server couldn't get a response from detokenizer for last {} seconds.",
+                20 + d.below(9)
             ),
-            11 => writeln!(self.text, "Health check failed. Server couldn't get a response from detokenizer for last {} seconds.", 20 + d.below(9)),
             _ => writeln!(self.text, "Abort queued request. rid={id}"),
         };
     }

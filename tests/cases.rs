@@ -60,7 +60,10 @@ fn every_case_answers_as_written() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let text = fs::read_to_string(path).expect("read a case");
         let case: Case = toml::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(!case.about.is_empty() && (case.stdout.is_some() || !case.contains.is_empty() || !case.stderr.is_empty()), "{name} checks nothing");
+        assert!(
+            !case.about.is_empty() && (case.stdout.is_some() || !case.contains.is_empty() || !case.stderr.is_empty()),
+            "{name} checks nothing"
+        );
         let ways: &[bool] = match (case.way.as_deref(), &case.stdin) {
             (Some("scan"), _) | (None, Some(_)) => &[false],
             (Some("index"), _) => &[true],

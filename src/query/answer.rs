@@ -8,7 +8,7 @@ use corr_parsers::stamp::Stamp;
 use rayon::prelude::*;
 
 use super::expr::Expr;
-use super::literals::required_literals;
+use super::literals::{Literal, required_literals};
 use super::matches::Matcher;
 use super::plan::{self, PlanError, Step, View};
 use super::scan::{self, Finder, Scanned};
@@ -411,7 +411,7 @@ fn by_columns(
 
 /// Rows of a segment whose bytes hold a text, by reading the source.
 fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
-    let finder = Finder::new(&[text.as_bytes().to_vec()])?;
+    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }])?;
     if respelled(source) || !text.is_ascii() {
         return None;
     }

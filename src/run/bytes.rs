@@ -7,6 +7,8 @@ use std::path::Path;
 
 /// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
 const READ_BELOW: u64 = 8 << 20;
+/// Files of a store from this size on are mapped.
+const MAP_STORE_FROM: u64 = 64 << 10;
 /// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
 const HOLD_BELOW: usize = 32 << 20;
 
@@ -78,6 +80,17 @@ pub fn open(path: &Path) -> io::Result<Opened> {
         return Ok(Opened { bytes, compression: Compression::None, damage });
     }
     unpack(file, Some(packed))
+}
+
+/// Opens a file of a store, which is never changed once it is there: mapped unless it is tiny, since a question reads a few pages of it.
+pub fn open_store_file(path: &Path) -> io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.len() >= MAP_STORE_FROM {
+        return Ok(Bytes::Mapped(map(&file)?));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Bytes::Held(bytes))
 }
 
 /// The first `limit` decompressed bytes, and whether that is all there is.

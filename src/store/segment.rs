@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
-use super::word_index::{KindWords, WordClass, WordIndexBuilder, class};
-use crate::query::visible;
+use super::word_index::{KindWords, WordClass, WordIndexBuilder, class, class_of};
+use crate::query::{visible, words};
 use crate::run::events::{self, Facts, Start};
 use crate::run::timing::Timing;
 
@@ -100,7 +100,9 @@ struct Builder {
     first: Option<i64>,
     last: Option<i64>,
     canonical: String,
-    seen_ids: Vec<String>,
+    /// Ids of the record at hand, one behind the other, and where each ends.
+    seen_ids: String,
+    seen_ends: Vec<usize>,
     lower: String,
 }
 
@@ -124,7 +126,8 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
         first: None,
         last: None,
         canonical: String::new(),
-        seen_ids: Vec::new(),
+        seen_ids: String::new(),
+        seen_ends: Vec::new(),
         lower: String::new(),
     };
     let mut failed = None;
@@ -175,6 +178,7 @@ impl Builder {
             self.envelope(row, meta);
         }
         self.seen_ids.clear();
+        self.seen_ends.clear();
         for id in &event.ids {
             ids::canonical(Some(id.kind), &id.text, &mut self.canonical);
             self.add_id(row);
@@ -188,32 +192,58 @@ impl Builder {
         }
         self.words.begin();
         let payload = record.payload;
-        visible::each_word(payload, event, |range, uuid| {
-            if let Some(uuid) = uuid {
+        visible::each_word(payload, event, |seen| {
+            if let Some(uuid) = seen.uuid {
                 ids::canonical(None, uuid, &mut self.canonical);
                 self.add_id(row);
             }
-            visible::lower(&payload[range], &mut self.lower);
-            match class(self.lower.as_bytes()) {
-                WordClass::Word => self.words.word(&self.lower),
+            let word = &payload[seen.range.clone()];
+            match self.class(word, seen.made_of) {
+                WordClass::Word => self.words.shape.word(payload, seen.range),
                 WordClass::Number => {}
                 WordClass::Id => {
+                    visible::lower(word, &mut self.lower);
                     ids::canonical(None, &self.lower, &mut self.canonical);
                     self.add_id(row);
                 }
+            }
+        });
+        if self.words.end_known(row, kind)? {
+            return Ok(());
+        }
+        visible::each_word(payload, event, |seen| {
+            let word = &payload[seen.range];
+            if self.class(word, seen.made_of) == WordClass::Word {
+                visible::lower(word, &mut self.lower);
+                self.words.word(&self.lower);
             }
         });
         self.words.end(row, kind)?;
         Ok(())
     }
 
+    /// The class of a word as it has in lower case.
+    fn class(&mut self, word: &[u8], made_of: u8) -> WordClass {
+        if made_of & words::HIGH == 0 {
+            return class_of(word, made_of);
+        }
+        visible::lower(word, &mut self.lower);
+        class(self.lower.as_bytes())
+    }
+
     /// Adds `self.canonical` once a row.
     fn add_id(&mut self, row: u32) {
-        if self.seen_ids.contains(&self.canonical) {
-            return;
+        let id = self.canonical.as_bytes();
+        let mut from = 0;
+        for end in &self.seen_ends {
+            if &self.seen_ids.as_bytes()[from..*end] == id {
+                return;
+            }
+            from = *end;
         }
         self.ids.add(&self.canonical, row);
-        self.seen_ids.push(self.canonical.clone());
+        self.seen_ids.push_str(&self.canonical);
+        self.seen_ends.push(self.seen_ids.len());
     }
 
     fn kind(&mut self, name: &'static str) -> u16 {
