@@ -8,7 +8,7 @@ use corr_parsers::stamp::Stamp;
 use rayon::prelude::*;
 
 use super::expr::Expr;
-use super::literals::required_literals;
+use super::literals::{Literal, required_literals};
 use super::matches::Matcher;
 use super::plan::{self, PlanError, Step, View};
 use super::scan::{self, Finder, Scanned};
@@ -432,7 +432,7 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
     if respelled(source) || !text.is_ascii() {
         return None;
     }
-    let finder = Finder::new(&[text.as_bytes().to_vec()])?;
+    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }])?;
     let bytes = source.bytes().ok()?;
     let (from, to) = (segment.reference.from as usize, (segment.reference.to as usize).min(bytes.len()));
     let table = segment.rows().ok()?;

@@ -321,7 +321,7 @@ fn visible_within<'a>(subject: &'a Subject, range: Range<usize>) -> impl Iterato
 }
 
 fn words_within(subject: &Subject, range: Range<usize>, phrase: &Phrase) -> bool {
-    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[seen]))
+    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[words::uncut(subject.payload, seen)]))
 }
 
 /// What stands before a visible part is looked at for `^` and `\b`; what stands behind it is not: a withheld span ends the text.

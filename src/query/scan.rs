@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use corr_parsers::record::{self, Layout};
 use rayon::prelude::*;
 
+use super::literals::Literal;
+use super::words;
 use crate::run::events::{self, Start};
 use crate::run::timing::Timing;
 
@@ -14,12 +16,15 @@ const CHUNK: usize = 8 << 20;
 /// Searches bytes for any of some literals, whatever their ASCII case.
 pub struct Finder {
     regex: regex::bytes::Regex,
+    literals: Vec<Literal>,
+    /// Some literal must begin or end a word.
+    edges: bool,
 }
 
 impl Finder {
     /// A finder for literals, none of them empty; `None` if there is none or they are too many to be worth it.
-    pub fn new(literals: &[Vec<u8>]) -> Option<Finder> {
-        if literals.is_empty() || literals.len() > 200 || literals.iter().any(Vec::is_empty) {
+    pub fn new(literals: &[Literal]) -> Option<Finder> {
+        if literals.is_empty() || literals.len() > 200 || literals.iter().any(|l| l.text.is_empty()) {
             return None;
         }
         let mut pattern = String::from("(?i-u)");
@@ -27,20 +32,39 @@ impl Finder {
             if i > 0 {
                 pattern.push('|');
             }
-            for byte in literal {
+            for byte in literal.text.bytes() {
                 if byte.is_ascii_alphanumeric() {
-                    pattern.push(*byte as char);
+                    pattern.push(byte as char);
                 } else {
                     pattern.push_str(&format!("\\x{byte:02x}"));
                 }
             }
         }
-        regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok().map(|regex| Finder { regex })
+        let regex = regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok()?;
+        let edges = literals.iter().any(|l| l.begins || l.ends);
+        Some(Finder { regex, literals: literals.to_vec(), edges })
     }
 
     /// Offset of the first hit at or after `from`.
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        self.regex.find_at(bytes, from).map(|m| m.start())
+        let mut from = from;
+        loop {
+            let hit = self.regex.find_at(bytes, from)?;
+            if !self.edges || self.whole(bytes, hit.start()) {
+                return Some(hit.start());
+            }
+            from = hit.start() + 1;
+        }
+    }
+
+    /// Does one of the literals stand here, with its edges? (`num_retractions` holds no word `retract`.)
+    fn whole(&self, bytes: &[u8], at: usize) -> bool {
+        self.literals.iter().any(|literal| {
+            let end = at + literal.text.len();
+            bytes.get(at..end).is_some_and(|text| text.eq_ignore_ascii_case(literal.text.as_bytes()))
+                && (!literal.begins || words::may_part(bytes, at))
+                && (!literal.ends || words::may_part(bytes, end))
+        })
     }
 }
 
@@ -134,20 +158,26 @@ fn around_hits<T>(source: Scanned<'_>, start: Start, end: usize, finder: &Finder
     let mut behind = start;
     while let Some(hit) = finder.find(&bytes[..end], behind.offset) {
         let offset = record::record_start(bytes, hit, source.layout).max(behind.offset);
-        let order = if offset == behind.offset {
-            behind.order
-        } else {
-            events::order_between(bytes, source.layout, source.timing, behind.offset, offset).or(behind.order)
-        };
         let line = if source.lines { behind.line + events::count_lines(&bytes[behind.offset..offset]) } else { 0 };
-        let mut next = Start { offset: offset + 1, line, order };
-        events::each(bytes, source.layout, source.timing, Start { offset, line, order }, offset + 1, |record, event, facts| {
-            found.extend(judge(record, event, facts));
-            let length = facts.length;
-            let lines = if source.lines { events::count_lines(&bytes[offset..offset + length]) } else { 0 };
-            next = Start { offset: offset + length, line: line + lines, order: facts.order };
-            ControlFlow::Break(())
-        });
+        let mut next = Start { offset: offset + 1, line, order: behind.order };
+        let mut read = |order: Option<i64>, needs_stamp: bool| {
+            let mut done = true;
+            events::each(bytes, source.layout, source.timing, Start { offset, line, order }, offset + 1, |record, event, facts| {
+                done = facts.stamp.is_some() || !needs_stamp;
+                if done {
+                    found.extend(judge(record, event, facts));
+                    let lines = if source.lines { events::count_lines(&bytes[offset..offset + facts.length]) } else { 0 };
+                    next = Start { offset: offset + facts.length, line: line + lines, order: facts.order };
+                }
+                ControlFlow::Break(())
+            });
+            done
+        };
+        // Nearly all records have a stamp of their own; for the others the nearest one above is looked for.
+        if !read(None, true) {
+            let above = events::order_between(bytes, source.layout, source.timing, behind.offset, offset);
+            read(above.or(behind.order), false);
+        }
         behind = next;
         if behind.offset >= end {
             break;

@@ -79,8 +79,8 @@ impl Segment {
         if let Some(bytes) = cell.get() {
             return Ok(bytes);
         }
-        let opened = bytes::open(&self.dir.join(file)).map_err(|e| self.damaged(file, e))?;
-        Ok(cell.get_or_init(|| opened.bytes))
+        let bytes = bytes::open_store_file(&self.dir.join(file)).map_err(|e| self.damaged(file, e))?;
+        Ok(cell.get_or_init(|| bytes))
     }
 
     /// Where each row's record stands.
