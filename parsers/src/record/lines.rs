@@ -18,6 +18,9 @@ const MARGIN: usize = 640;
 /// So much above a byte is first searched for the beginning of its line.
 const ABOVE: usize = 4 << 10;
 
+/// What is looked at before a head: two blanks, or the escape of a colour.
+const NEAR: usize = 16;
+
 /// The head of a line with ANSI escapes stands in its first bytes.
 const COLOURED: usize = 512;
 
@@ -144,7 +147,8 @@ fn certain_cut(bytes: &[u8], floor: usize, at: usize, formats: &[&'static Format
             if from > first.unwrap_or(at) {
                 break;
             }
-            if is_plain(bytes[from - 1]) {
+            // Near the floor the colour before a stamp may be cut off.
+            if from >= floor + NEAR && is_plain(bytes[from - 1]) {
                 first = Some(from);
                 break;
             }
@@ -155,7 +159,8 @@ fn certain_cut(bytes: &[u8], floor: usize, at: usize, formats: &[&'static Format
 
 /// Neither white space nor anything that may quote what follows.
 fn is_plain(before: u8) -> bool {
-    before.is_ascii_alphanumeric() || matches!(before, b'}' | b')' | b'.' | b';' | b'!' | b'?' | b'_' | b'-') || before >= 0x80
+    let quotes = matches!(before, b'"' | b'\'' | b'`' | b'(' | b'[' | b'{' | b'<' | b'=' | b':' | b',' | b'\\' | b'|');
+    !before.is_ascii_whitespace() && !quotes
 }
 
 /// The first multiple of `span` in `start..end`, if any.
