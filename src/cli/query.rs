@@ -494,7 +494,7 @@ fn field_names(sources: &Sources) -> BTreeSet<String> {
                 }
             }
         }
-        if source.unindexed
+        if source.segments.is_empty()
             && let Ok(bytes) = source.bytes()
         {
             let mut seen = 0;

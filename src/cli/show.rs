@@ -231,7 +231,7 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
         lines.push(format!("the record's own stamp is {text}, {} wide; {zone}", width_text(raw.width)));
     }
     if let Some(raw) = record.meta.and_then(|m| m.stamp) {
-        let used = if facts.from_envelope { "used, being the narrower one that names its zone" } else { "not used" };
+        let used = if facts.from_envelope { "used" } else { "not used" };
         lines.push(format!("the envelope's stamp is {} wide; {used}", width_text(raw.width)));
     }
     if let Some((low, high)) = clock.residual {
@@ -245,7 +245,7 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
     match facts.stamp {
         Some(stamp) => {
             lines.push(format!("so it happened in [{}, {})", rfc3339(stamp.start, 1), rfc3339(stamp.end, 1)));
-            if clock.how == How::Assumed && !facts.from_envelope && event.stamp.is_some_and(|s| s.absolute().is_none()) {
+            if clock.how == How::Assumed && facts.by_rule {
                 lines.push("the zone is assumed: do not join it on time with other sources before `--tz` or corr.toml says it".into());
             }
         }
