@@ -85,7 +85,8 @@ fn of_term(term: &Term) -> Option<Vec<Literal>> {
             let mut set = of_ids(IdTest::free(text).literals(&[])?);
             // An id stands between marks that are no letters, as a word does.
             for id in &mut set {
-                (id.begins, id.ends) = (id.text == word.text, id.text == word.text);
+                let whole = id.text.eq_ignore_ascii_case(&word.text);
+                (id.begins, id.ends) = (whole, whole);
             }
             set.push(word);
             Some(set)
