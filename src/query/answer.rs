@@ -1,6 +1,6 @@
 //! Asks a question of every source and gathers what was found: by the index where there is one, by a scan elsewhere, by both where a source grew.
 
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use corr_parsers::event::{Event, Value};
 use corr_parsers::record::Record;
@@ -11,6 +11,7 @@ use super::expr::Expr;
 use super::literals::{Literal, required_literals};
 use super::matches::Matcher;
 use super::plan::{self, PlanError, Step, View};
+use super::rank::{Keeper, Key};
 use super::scan::{self, Finder, Scanned};
 use super::sources::Asked;
 use super::subject::{Item, Name, Special, Subject};
@@ -81,13 +82,7 @@ pub struct Hit {
     pub offset: u64,
     pub order: Option<i64>,
     /// Its value of the field that is sorted by.
-    key: Option<Key>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Key {
-    Number(f64),
-    Text(String),
+    pub key: Option<Key>,
 }
 
 /// How a source was asked.
@@ -137,7 +132,7 @@ struct Found {
 /// Asks all sources.
 pub fn ask(question: &Question, sources: &[Asked]) -> Result<Answer, PlanError> {
     let mut answer = Answer::default();
-    let mut keeper = Keeper::new(question);
+    let mut keeper = Keeper::new(question.sort.clone(), question.limit);
     for (i, source) in sources.iter().enumerate() {
         let mut part = Part::new(question);
         match ask_source(question, i, source, true, &mut part) {
@@ -176,7 +171,13 @@ struct Part {
 
 impl Part {
     fn new(question: &Question) -> Part {
-        Part { asking: Asking::default(), keeper: Keeper::new(question), at_edge: 0, counts: BTreeMap::new(), bins: BTreeMap::new() }
+        Part {
+            asking: Asking::default(),
+            keeper: Keeper::new(question.sort.clone(), question.limit),
+            at_edge: 0,
+            counts: BTreeMap::new(),
+            bins: BTreeMap::new(),
+        }
     }
 }
 
@@ -567,102 +568,5 @@ fn note(question: &Question, index: usize, found: Vec<Found>, part: &mut Part) {
         if question.count_by.is_none() && question.histogram.is_none() {
             part.keeper.push(Hit { source: index, offset: f.offset, order: f.order, key: f.key });
         }
-    }
-}
-
-/// Keeps the first hits in the order asked for.
-struct Keeper {
-    sort: Sort,
-    limit: usize,
-    /// The worst of the kept is on top.
-    heap: BinaryHeap<Ranked>,
-    all: Vec<Ranked>,
-}
-
-struct Ranked {
-    rank: Rank,
-    hit: Hit,
-}
-
-#[derive(PartialEq, PartialOrd)]
-struct Rank(u8, f64, String, i64, usize, u64);
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let (a, b) = (&self.rank, &other.rank);
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then_with(|| a.2.cmp(&b.2)).then(a.3.cmp(&b.3)).then(a.4.cmp(&b.4)).then(a.5.cmp(&b.5))
-    }
-}
-
-impl Keeper {
-    fn new(question: &Question) -> Keeper {
-        Keeper { sort: question.sort.clone(), limit: question.limit, heap: BinaryHeap::new(), all: Vec::new() }
-    }
-
-    /// Could a hit of this time be among the kept?
-    fn wants(&self, source: usize, order: Option<i64>) -> bool {
-        if self.limit == 0 || self.heap.len() < self.limit {
-            return true;
-        }
-        let Sort::Time(rising) = self.sort else { return true };
-        let time = order.unwrap_or(i64::MIN);
-        let time = if rising { time } else { time.saturating_neg() };
-        self.heap.peek().is_some_and(|worst| (time, source) <= (worst.rank.3, worst.rank.4))
-    }
-
-    fn push(&mut self, hit: Hit) {
-        let rank = self.rank(&hit);
-        let ranked = Ranked { rank, hit };
-        if self.limit == 0 {
-            self.all.push(ranked);
-            return;
-        }
-        if self.heap.len() < self.limit {
-            self.heap.push(ranked);
-        } else if self.heap.peek().is_some_and(|worst| ranked < *worst) {
-            self.heap.pop();
-            self.heap.push(ranked);
-        }
-    }
-
-    fn rank(&self, hit: &Hit) -> Rank {
-        let time = hit.order.unwrap_or(i64::MIN);
-        match &self.sort {
-            Sort::Time(true) => Rank(0, 0.0, String::new(), time, hit.source, hit.offset),
-            Sort::Time(false) => Rank(0, 0.0, String::new(), time.saturating_neg(), hit.source, u64::MAX - hit.offset),
-            Sort::Field(_, rising) => match &hit.key {
-                Some(Key::Number(n)) => Rank(0, if *rising { *n } else { -*n }, String::new(), time, hit.source, hit.offset),
-                Some(Key::Text(text)) => Rank(1, 0.0, text.clone(), time, hit.source, hit.offset),
-                None => Rank(2, 0.0, String::new(), time, hit.source, hit.offset),
-            },
-        }
-    }
-
-    fn finish(self) -> Vec<Hit> {
-        let mut all = self.all;
-        all.extend(self.heap);
-        all.sort();
-        let mut hits: Vec<Hit> = all.into_iter().map(|r| r.hit).collect();
-        if let Sort::Field(_, false) = self.sort {
-            // Texts were ranked rising: only their run is turned round.
-            let from = hits.iter().position(|h| matches!(h.key, Some(Key::Text(_)))).unwrap_or(hits.len());
-            let to = hits.iter().rposition(|h| matches!(h.key, Some(Key::Text(_)))).map_or(from, |i| i + 1);
-            hits[from..to].reverse();
-        }
-        hits
     }
 }
