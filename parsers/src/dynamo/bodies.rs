@@ -7,7 +7,8 @@ use aho_corasick::AhoCorasick;
 
 use crate::event::{Event, Outcome, Secret, Value};
 
-/// Names whose value is text of a user or a model, or token ids. A number under such a name is a count.
+/// Names whose value is text of a user or a model, or token ids. A number under such a name is a count. `suffix` is not among them: in
+/// these logs it is the end of a model's slug.
 const NAMES: &[&str] = &[
     "prompt",
     "prompts",
@@ -27,7 +28,6 @@ const NAMES: &[&str] = &[
     "completion",
     "choices",
     "delta",
-    "suffix",
     "instructions",
     "reasoning",
     "reasoning_content",
