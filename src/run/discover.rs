@@ -133,7 +133,7 @@ fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_rea
                         next: String::new(),
                         failure: false,
                     }),
-                    Some(e) if is_link && e.kind() == io::ErrorKind::NotFound => {
+                    Some(_) if is_link => {
                         not_read.push(NotRead { name, why: "a link to nothing".into(), next: String::new(), failure: false });
                     }
                     Some(error) => not_read.push(unreadable(name, &error)),
@@ -229,7 +229,8 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         Ok(head) => head,
         Err(error) => return Looked::NotRead(unreadable(found.name.clone(), &error)),
     };
-    let compression = if is_stdin { Compression::None } else { compression_of(&found.path) };
+    let compression =
+        if is_stdin { bytes::open(&found.path).map_or(Compression::None, |o| o.compression) } else { compression_of(&found.path) };
     if sample.is_empty() && compression != Compression::None {
         if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
             return source(found, Class::Empty, empty_detection(), compression);
