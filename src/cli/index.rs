@@ -46,6 +46,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
+    if args.store.is_none() && args.run.iter().any(|r| r == "-") {
+        anyhow::bail!("the index of standard input needs a place: `--store DIR`; ask it by `corr query DIR QUERY --store DIR`");
+    }
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let opened = run::open(&args.run, &options)?;
     if let Some(code) = nothing_to_read(&opened, err)? {

@@ -122,6 +122,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
+        if runs.iter().any(|r| r == "-") {
+            bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
+        }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
@@ -136,11 +139,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let zone = zone_of_flags(&args.tz)?;
     let resolved = window::resolve(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), zone, now, &sources)?;
     let question = Question { window: resolved, ..question };
-    let mut answer = answer::ask(&question, &sources.sources)?;
-    if answer.asking.iter().any(|a| a.failed.is_some()) && args.store.is_none() {
-        // Another writer may have replaced the store under this reader: the new one is whole.
-        sources = sources::open(&runs, &options, None)?;
-        answer = answer::ask(&question, &sources.sources)?;
+    let answer = answer::ask(&question, &sources.sources)?;
+    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+        if let Some(why) = &asking.index_failed {
+            sources.notes.push(format!("{}: read without its index: {why}", source.name));
+        }
     }
     let told = Told { args, text: &text, question: &question, answer: &answer, sources: &sources, started };
     let written = told.write(color, out)?;

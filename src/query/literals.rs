@@ -14,20 +14,39 @@ use super::subject::{Name, Special};
 /// More literals than this are no help.
 const MAX_LITERALS: usize = 64;
 
-/// Lower-case ASCII literals of at least two bytes, of which every matching record contains at least one; `None` if nothing is required.
-pub fn required_literals(expr: &Expr) -> Option<Vec<Vec<u8>>> {
-    let found = required(expr)?;
-    Some(found.into_iter().map(String::into_bytes).collect())
+/// Bytes that a record must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Literal {
+    /// Lower-case ASCII, at least two bytes.
+    pub text: String,
+    /// A word begins with its first byte (see [`super::words::may_part`]).
+    pub begins: bool,
+    /// A word ends with its last byte.
+    pub ends: bool,
 }
 
-fn required(expr: &Expr) -> Option<Vec<String>> {
+impl Literal {
+    fn anywhere(text: String) -> Literal {
+        Literal { text, begins: false, ends: false }
+    }
+
+    /// Takes in what `other`, whose text holds this one's, allows.
+    fn widen(&mut self, other: &Literal) {
+        let same = self.text == other.text;
+        self.begins &= same && other.begins;
+        self.ends &= same && other.ends;
+    }
+}
+
+/// Literals of which every matching record contains at least one; `None` if nothing is required.
+pub fn required_literals(expr: &Expr) -> Option<Vec<Literal>> {
     match expr {
         Expr::All | Expr::Not(_) => None,
-        Expr::And(parts) => parts.iter().filter_map(required).max_by_key(|set| shortest(set)),
+        Expr::And(parts) => parts.iter().filter_map(required_literals).max_by_key(|set| shortest(set)),
         Expr::Or(parts) => {
             let mut all = Vec::new();
             for part in parts {
-                all.extend(required(part)?);
+                all.extend(required_literals(part)?);
             }
             reduce(all)
         }
@@ -36,39 +55,45 @@ fn required(expr: &Expr) -> Option<Vec<String>> {
 }
 
 /// A set is as good as its shortest literal.
-fn shortest(set: &[String]) -> usize {
-    set.iter().map(String::len).min().unwrap_or(0)
+fn shortest(set: &[Literal]) -> usize {
+    set.iter().map(|l| l.text.len()).min().unwrap_or(0)
 }
 
 /// Lower case; what contains another of the set says nothing beside it.
-fn reduce(mut set: Vec<String>) -> Option<Vec<String>> {
+fn reduce(mut set: Vec<Literal>) -> Option<Vec<Literal>> {
     for literal in &mut set {
-        literal.make_ascii_lowercase();
+        literal.text.make_ascii_lowercase();
     }
-    set.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-    let mut kept: Vec<String> = Vec::new();
+    set.sort_by(|a, b| a.text.len().cmp(&b.text.len()).then_with(|| a.text.cmp(&b.text)));
+    let mut kept: Vec<Literal> = Vec::new();
     for literal in set {
-        if literal.len() < 2 || !literal.is_ascii() {
+        if literal.text.len() < 2 || !literal.text.is_ascii() {
             return None;
         }
-        if !kept.iter().any(|k| literal.contains(k.as_str())) {
-            kept.push(literal);
+        match kept.iter_mut().find(|k| literal.text.contains(k.text.as_str())) {
+            Some(k) => k.widen(&literal),
+            None => kept.push(literal),
         }
     }
     (!kept.is_empty() && kept.len() <= MAX_LITERALS).then_some(kept)
 }
 
-fn of_term(term: &Term) -> Option<Vec<String>> {
+fn of_term(term: &Term) -> Option<Vec<Literal>> {
     match term {
         Term::Word(text) => {
-            let mut set = IdTest::free(text).literals(&[])?;
-            set.push(of_words(&pattern::phrase(text))?);
+            let word = of_words(&pattern::phrase(text))?;
+            let mut set = of_ids(IdTest::free(text).literals(&[])?);
+            // An id stands between marks that are no letters, as a word does.
+            for id in &mut set {
+                (id.begins, id.ends) = (id.text == word.text, id.text == word.text);
+            }
+            set.push(word);
             Some(set)
         }
         Term::Phrase(text) => Some(vec![of_words(&pattern::phrase(text))?]),
         Term::Prefix(text) => {
             let parts = [Part::Text(text.clone()), Part::Any];
-            Some(vec![of_words(&pattern::glob_phrase(&parts))?, IdPrefix::free(text).literal(&[])?])
+            Some(vec![of_words(&pattern::glob_phrase(&parts))?, Literal::anywhere(IdPrefix::free(text).literal(&[])?)])
         }
         Term::Glob(glob) => Some(vec![of_words(&pattern::glob_phrase(&glob.parts))?]),
         Term::Regex(_) => None,
@@ -76,28 +101,34 @@ fn of_term(term: &Term) -> Option<Vec<String>> {
     }
 }
 
+fn of_ids(texts: Vec<String>) -> Vec<Literal> {
+    texts.into_iter().map(Literal::anywhere).collect()
+}
+
 /// The longest ASCII piece of a word; a word beyond ASCII may be escaped where it stands.
-fn of_words(tests: &[WordTest]) -> Option<String> {
-    let mut best = "";
+fn of_words(tests: &[WordTest]) -> Option<Literal> {
+    let mut best = Literal::anywhere(String::new());
     for test in tests {
-        let texts: Vec<&str> = match test {
-            WordTest::Exact(text) | WordTest::Prefix(text) => vec![text],
-            WordTest::Any => Vec::new(),
+        let (texts, begins, ends): (Vec<&str>, bool, bool) = match test {
+            WordTest::Exact(text) => (vec![text], true, true),
+            WordTest::Prefix(text) => (vec![text], true, false),
+            WordTest::Any => continue,
             WordTest::Glob(parts) => {
-                parts.iter().filter_map(|p| if let Part::Text(text) = p { Some(text.as_str()) } else { None }).collect()
+                let texts = parts.iter().filter_map(|p| if let Part::Text(text) = p { Some(text.as_str()) } else { None });
+                (texts.collect(), false, false)
             }
         };
         for text in texts {
-            if text.is_ascii() && text.len() > best.len() {
-                best = text;
+            if text.is_ascii() && text.len() > best.text.len() {
+                best = Literal { text: text.to_string(), begins, ends };
             }
         }
     }
-    (best.len() >= 2).then(|| best.to_string())
+    (best.text.len() >= 2).then_some(best)
 }
 
 /// Names of ids and the message stand in the bytes. Facts and kinds do not, and a field's value may be spelled otherwise there.
-fn of_field(field: &Field) -> Option<Vec<String>> {
+fn of_field(field: &Field) -> Option<Vec<Literal>> {
     if field.absent_ok {
         return None;
     }
@@ -108,13 +139,13 @@ fn of_field(field: &Field) -> Option<Vec<String>> {
         _ => return None,
     };
     match &field.test {
-        Test::Equals(text) => IdTest::new(text).literals(kinds),
-        Test::Prefix(text) => Some(vec![IdPrefix::new(text).literal(kinds)?]),
+        Test::Equals(text) => IdTest::new(text).literals(kinds).map(of_ids),
+        Test::Prefix(text) => Some(of_ids(vec![IdPrefix::new(text).literal(kinds)?])),
         _ => None,
     }
 }
 
-fn of_message(test: &Test) -> Option<Vec<String>> {
+fn of_message(test: &Test) -> Option<Vec<Literal>> {
     let tests = match test {
         Test::Equals(text) => pattern::phrase(text),
         Test::Prefix(text) => pattern::glob_phrase(&[Part::Text(text.clone()), Part::Any]),
@@ -130,7 +161,20 @@ mod tests {
     use crate::query::grammar::parse;
 
     fn literals(query: &str) -> Option<Vec<String>> {
-        required(&parse(query).unwrap())
+        required_literals(&parse(query).unwrap()).map(|set| set.into_iter().map(|l| l.text).collect())
+    }
+
+    #[test]
+    fn whole_words_keep_their_edges_until_a_longer_word_is_taken_in() {
+        let edges = |query: &str| {
+            let set = required_literals(&parse(query).unwrap()).unwrap();
+            set.into_iter().map(|l| (l.text, l.begins, l.ends)).collect::<Vec<_>>()
+        };
+        assert_eq!(edges("Retract"), [("retract".to_string(), true, true)]);
+        assert_eq!(edges("\"a retract of\""), [("retract".to_string(), true, true)]);
+        assert_eq!(edges("message:retr*"), [("retr".to_string(), true, false)]);
+        assert_eq!(edges("retr*"), [("retr".to_string(), false, false)]);
+        assert_eq!(edges("oom OR bloom"), [("oom".to_string(), false, false)]);
     }
 
     #[test]

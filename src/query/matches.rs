@@ -215,6 +215,11 @@ impl ValueTest {
         Ok(ValueTest { test: field_test(&field.test, &name).map_err(wrong)? })
     }
 
+    /// The test is `!=`: it holds if no value is equal, so that one value alone does not decide it.
+    pub fn is_negative(&self) -> bool {
+        matches!(self.test, FieldTest::Differs(_))
+    }
+
     /// Does an event match whose only value of that name is this one?
     pub fn accepts(&self, item: Item) -> bool {
         match &self.test {
@@ -316,7 +321,7 @@ fn visible_within<'a>(subject: &'a Subject, range: Range<usize>) -> impl Iterato
 }
 
 fn words_within(subject: &Subject, range: Range<usize>, phrase: &Phrase) -> bool {
-    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[seen]))
+    visible_within(subject, range).any(|seen| phrase.stands_in(&subject.payload[words::uncut(subject.payload, seen)]))
 }
 
 /// What stands before a visible part is looked at for `^` and `\b`; what stands behind it is not: a withheld span ends the text.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::super::grammar::parse;
-use super::super::literals::required_literals;
+use super::super::literals::{Literal, required_literals};
 use super::super::subject::Facts;
 use super::*;
 use corr_parsers::event::{Event, Field, Kind, Secret, Withheld};
@@ -368,7 +368,13 @@ fn ask(record: &Record, query: &str) -> (bool, Vec<u8>) {
     let found = Matcher::new(&expr).unwrap().matches(&subject);
     if found && let Some(literals) = required_literals(&expr) {
         let lower = payload.to_ascii_lowercase().into_bytes();
-        let has = |literal: &Vec<u8>| lower.windows(literal.len()).any(|w| w == literal.as_slice());
+        let has = |literal: &Literal| {
+            let (text, whole) = (literal.text.as_bytes(), payload.as_bytes());
+            lower.windows(text.len()).enumerate().any(|(at, w)| {
+                let parts = |wanted: bool, at: usize| !wanted || super::super::words::may_part(whole, at);
+                w == text && parts(literal.begins, at) && parts(literal.ends, at + text.len())
+            })
+        };
         assert!(literals.iter().any(has), "{query} matches {payload} without any of {literals:?}");
     }
     (found, payload.into_bytes())

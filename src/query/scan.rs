@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use corr_parsers::record::{self, Layout};
 use rayon::prelude::*;
 
+use super::literals::Literal;
+use super::words;
 use crate::run::events::{self, Start};
 use crate::run::timing::Timing;
 
@@ -14,12 +16,15 @@ const CHUNK: usize = 8 << 20;
 /// Searches bytes for any of some literals, whatever their ASCII case.
 pub struct Finder {
     regex: regex::bytes::Regex,
+    literals: Vec<Literal>,
+    /// Some literal must begin or end a word.
+    edges: bool,
 }
 
 impl Finder {
     /// A finder for literals, none of them empty; `None` if there is none or they are too many to be worth it.
-    pub fn new(literals: &[Vec<u8>]) -> Option<Finder> {
-        if literals.is_empty() || literals.len() > 200 || literals.iter().any(Vec::is_empty) {
+    pub fn new(literals: &[Literal]) -> Option<Finder> {
+        if literals.is_empty() || literals.len() > 200 || literals.iter().any(|l| l.text.is_empty()) {
             return None;
         }
         let mut pattern = String::from("(?i-u)");
@@ -27,20 +32,39 @@ impl Finder {
             if i > 0 {
                 pattern.push('|');
             }
-            for byte in literal {
+            for byte in literal.text.bytes() {
                 if byte.is_ascii_alphanumeric() {
-                    pattern.push(*byte as char);
+                    pattern.push(byte as char);
                 } else {
                     pattern.push_str(&format!("\\x{byte:02x}"));
                 }
             }
         }
-        regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok().map(|regex| Finder { regex })
+        let regex = regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok()?;
+        let edges = literals.iter().any(|l| l.begins || l.ends);
+        Some(Finder { regex, literals: literals.to_vec(), edges })
     }
 
     /// Offset of the first hit at or after `from`.
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        self.regex.find_at(bytes, from).map(|m| m.start())
+        let mut from = from;
+        loop {
+            let hit = self.regex.find_at(bytes, from)?;
+            if !self.edges || self.whole(bytes, hit.start()) {
+                return Some(hit.start());
+            }
+            from = hit.start() + 1;
+        }
+    }
+
+    /// Does one of the literals stand here, with its edges? (`num_retractions` holds no word `retract`.)
+    fn whole(&self, bytes: &[u8], at: usize) -> bool {
+        self.literals.iter().any(|literal| {
+            let end = at + literal.text.len();
+            bytes.get(at..end).is_some_and(|text| text.eq_ignore_ascii_case(literal.text.as_bytes()))
+                && (!literal.begins || words::may_part(bytes, at))
+                && (!literal.ends || words::may_part(bytes, end))
+        })
     }
 }
 
@@ -54,42 +78,37 @@ pub struct Scanned<'s> {
     pub lines: bool,
 }
 
-impl Scanned<'_> {
-    fn start(&self, offset: usize, order: Option<i64>) -> Start {
-        let line = if self.lines { 1 + events::count_lines(&self.bytes[..offset]) } else { 0 };
-        Start { offset, line, order }
-    }
-}
-
-/// Calls `judge` for every record that begins in `from..to` (both record starts) and can match; collects what it returns, in source order.
+/// Calls `judge` for every record from `from` (a record's start) on that can match; collects what it returns, in source order.
 ///
 /// `finder` limits the records that are looked at to those around a hit. Work is spread over rayon's threads.
-pub fn each<T: Send>(
-    source: Scanned<'_>,
-    from: usize,
-    to: usize,
-    finder: Option<&Finder>,
-    judge: impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync,
-) -> Vec<T> {
-    let chunks = chunks(source, from, to);
+pub fn each<T: Send>(source: Scanned<'_>, from: usize, finder: Option<&Finder>, judge: impl Judge<T>) -> Vec<T> {
+    let chunks = chunks(source, from);
+    let starts = starts(source, &chunks);
     let found: Vec<Vec<T>> = chunks
         .par_iter()
-        .map(|(start, end)| match finder {
-            Some(finder) => around_hits(source, *start, *end, finder, &judge),
-            None => all(source, *start, *end, &judge),
+        .zip(starts)
+        .map(|((_, end), start)| match finder {
+            Some(finder) => around_hits(source, start, *end, finder, &judge),
+            None => all(source, start, *end, &judge),
         })
         .collect();
     found.into_iter().flatten().collect()
 }
 
-/// Cuts a range into chunks at record starts.
-fn chunks(source: Scanned<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
+/// Decides about a record, from several threads.
+pub trait Judge<T>: Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync {}
+
+impl<T, F> Judge<T> for F where F: Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync {}
+
+/// Cuts what stands from `from` on into chunks at record starts.
+fn chunks(source: Scanned<'_>, from: usize) -> Vec<(usize, usize)> {
+    let to = source.bytes.len();
     let mut chunks = Vec::new();
     let mut start = from;
     while start < to {
         let mut end = to;
         if !source.layout.document && to - start > CHUNK + CHUNK / 2 {
-            end = record::record_start(source.bytes, start + CHUNK, source.layout).min(to);
+            end = record::record_start(source.bytes, start + CHUNK, source.layout);
             if end <= start {
                 end = to;
             }
@@ -100,71 +119,69 @@ fn chunks(source: Scanned<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
     chunks
 }
 
-fn all<T>(
-    source: Scanned<'_>,
-    start: usize,
-    end: usize,
-    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
-) -> Vec<T> {
+/// Where each chunk starts and what holds there: the sort key of the record before and, if lines are counted, the line.
+fn starts(source: Scanned<'_>, chunks: &[(usize, usize)]) -> Vec<Start> {
+    let bytes = source.bytes;
+    // What each chunk leaves behind is found from its end, so that a source is walked back over once at the most, however many chunks it has.
+    let left: Vec<(Option<i64>, u64)> = chunks
+        .par_iter()
+        .map(|(start, end)| {
+            let order = if *end < bytes.len() { events::order_between(bytes, source.layout, source.timing, *start, *end) } else { None };
+            (order, if source.lines { events::count_lines(&bytes[*start..*end]) } else { 0 })
+        })
+        .collect();
+    let from = chunks.first().map_or(0, |c| c.0);
+    let mut order = events::order_before(bytes, source.layout, source.timing, from);
+    let mut line = if source.lines { 1 + events::count_lines(&bytes[..from]) } else { 0 };
+    let mut starts = Vec::with_capacity(chunks.len());
+    for ((start, _), (left_order, lines)) in chunks.iter().zip(left) {
+        starts.push(Start { offset: *start, line, order });
+        order = left_order.or(order);
+        line += lines;
+    }
+    starts
+}
+
+fn all<T>(source: Scanned<'_>, start: Start, end: usize, judge: &impl Judge<T>) -> Vec<T> {
     let mut found = Vec::new();
-    let order = events::order_before(source.bytes, source.layout, source.timing, start);
-    events::each(source.bytes, source.layout, source.timing, source.start(start, order), end, |record, event, facts| {
+    events::each(source.bytes, source.layout, source.timing, start, end, |record, event, facts| {
         found.extend(judge(record, event, facts));
         ControlFlow::Continue(())
     });
     found
 }
 
-fn around_hits<T>(
-    source: Scanned<'_>,
-    start: usize,
-    end: usize,
-    finder: &Finder,
-    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
-) -> Vec<T> {
+fn around_hits<T>(source: Scanned<'_>, start: Start, end: usize, finder: &Finder, judge: &impl Judge<T>) -> Vec<T> {
+    let bytes = source.bytes;
     let mut found = Vec::new();
-    let mut at = start;
-    // The last record that was read, and the sort key that holds behind it, so that walking back for a stamp stays linear.
-    let mut behind: (usize, Option<i64>) = (start, None);
-    let mut behind_known = false;
-    while let Some(hit) = finder.find(&source.bytes[..end], at) {
-        let offset = record::record_start(source.bytes, hit, source.layout).max(at);
-        let order = if behind_known && behind.0 == offset {
-            behind.1
-        } else {
-            let floor = if behind_known { behind.0 } else { 0 };
-            events::order_between(source.bytes, source.layout, source.timing, floor, offset).or(if behind_known { behind.1 } else { None })
+    // What holds behind the last record that was read; walking back for a stamp and counting lines go no further than that.
+    let mut behind = start;
+    while let Some(hit) = finder.find(&bytes[..end], behind.offset) {
+        let offset = record::record_start(bytes, hit, source.layout).max(behind.offset);
+        let line = if source.lines { behind.line + events::count_lines(&bytes[behind.offset..offset]) } else { 0 };
+        let mut next = Start { offset: offset + 1, line, order: behind.order };
+        let mut read = |order: Option<i64>, needs_stamp: bool| {
+            let mut done = true;
+            events::each(bytes, source.layout, source.timing, Start { offset, line, order }, offset + 1, |record, event, facts| {
+                done = facts.stamp.is_some() || !needs_stamp;
+                if done {
+                    found.extend(judge(record, event, facts));
+                    let lines = if source.lines { events::count_lines(&bytes[offset..offset + facts.length]) } else { 0 };
+                    next = Start { offset: offset + facts.length, line: line + lines, order: facts.order };
+                }
+                ControlFlow::Break(())
+            });
+            done
         };
-        let mut next = offset + 1;
-        let mut order_behind = order;
-        events::each(source.bytes, source.layout, source.timing, source.start(offset, order), offset + 1, |record, event, facts| {
-            found.extend(judge(record, event, facts));
-            next = facts.offset + facts.length;
-            order_behind = facts.order;
-            ControlFlow::Break(())
-        });
-        behind = (next, order_behind);
-        behind_known = true;
-        at = next;
-        if at >= end {
+        // Nearly all records have a stamp of their own; for the others the nearest one above is looked for.
+        if !read(None, true) {
+            let above = events::order_between(bytes, source.layout, source.timing, behind.offset, offset);
+            read(above.or(behind.order), false);
+        }
+        behind = next;
+        if behind.offset >= end {
             break;
         }
     }
     found
-}
-
-/// Offsets of all records in `from..to` that hold one of the finder's literals.
-pub fn offsets(source: Scanned<'_>, from: usize, to: usize, finder: &Finder) -> Vec<u64> {
-    let mut hits: Vec<u64> = Vec::new();
-    let mut at = from;
-    while let Some(hit) = finder.find(&source.bytes[..to], at) {
-        hits.push(hit as u64);
-        at = hit + 1;
-        // One hit a line is enough.
-        at += record::line_len(&source.bytes[at.min(to)..to]);
-        if at >= to {
-            break;
-        }
-    }
-    hits
 }

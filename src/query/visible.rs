@@ -6,27 +6,36 @@ use corr_parsers::event::Event;
 
 use super::words;
 
-/// Calls `each` with the range of every visible word. The second argument is a UUID's text when the word is the last group of one, as five words
-/// with dashes between them.
-pub fn each_word<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(Range<usize>, Option<&'p str>)) {
-    let mut recent = [(0usize, 0usize); 5];
+/// One visible word.
+pub struct Seen<'p> {
+    /// Bytes of the payload.
+    pub range: Range<usize>,
+    /// What it is made of (see [`words::Words::made_of`]).
+    pub made_of: u8,
+    /// The text of the UUID whose last group this word is.
+    pub uuid: Option<&'p str>,
+}
+
+/// Calls `each` with every visible word.
+pub fn each_word<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(Seen<'p>)) {
     for seen in words::visible(payload.len(), &event.withheld) {
-        for word in words::words(&payload[seen.clone()]) {
-            let word = word.start + seen.start..word.end + seen.start;
-            recent.rotate_left(1);
-            recent[4] = (word.start, word.end);
-            let uuid = if word.len() == 12 { uuid(payload, &recent) } else { None };
-            each(word, uuid);
+        let seen = words::uncut(payload, seen);
+        let text = &payload[seen.clone()];
+        let mut words = words::words(text);
+        while let Some(word) = words.next() {
+            let uuid = if word.len() == 12 { uuid(text, word.end) } else { None };
+            each(Seen { range: word.start + seen.start..word.end + seen.start, made_of: words.made_of(), uuid });
         }
     }
 }
 
-fn uuid<'p>(payload: &'p [u8], recent: &[(usize, usize); 5]) -> Option<&'p str> {
-    let (start, end) = (recent[0].0, recent[4].1);
-    if end.checked_sub(start) != Some(36) {
+/// The UUID whose last group ends at `end`.
+fn uuid(text: &[u8], end: usize) -> Option<&str> {
+    let start = end.checked_sub(36)?;
+    if text[end - 13] != b'-' || !words::may_part(text, start) {
         return None;
     }
-    let text = std::str::from_utf8(&payload[start..end]).ok()?;
+    let text = std::str::from_utf8(&text[start..end]).ok()?;
     corr_parsers::ids::is_uuid(text).then_some(text)
 }
 

@@ -19,16 +19,25 @@ use corr_parsers::event::Withheld;
 
 const SEPARATOR: u8 = 0;
 const WORD: u8 = 1;
-const HIGH: u8 = 2;
-const BACKSLASH: u8 = 3;
+/// A byte beyond ASCII.
+pub const HIGH: u8 = 2;
+const BACKSLASH: u8 = 4;
+/// A decimal digit.
+pub const DECIMAL: u8 = 8;
+/// A letter that is no hex digit.
+pub const LETTER: u8 = 16;
 
 const CLASS: [u8; 256] = {
     let mut class = [SEPARATOR; 256];
     let mut b = 0;
     while b < 256 {
         let byte = b as u8;
-        if byte.is_ascii_alphanumeric() {
+        if byte.is_ascii_digit() {
+            class[b] = WORD | DECIMAL;
+        } else if byte.is_ascii_hexdigit() {
             class[b] = WORD;
+        } else if byte.is_ascii_alphabetic() {
+            class[b] = WORD | LETTER;
         } else if byte >= 0x80 {
             class[b] = HIGH;
         } else if byte == b'\\' {
@@ -44,11 +53,12 @@ const CLASS: [u8; 256] = {
 pub struct Words<'a> {
     bytes: &'a [u8],
     at: usize,
+    made_of: u8,
 }
 
 /// The words of some bytes.
 pub fn words(bytes: &[u8]) -> Words<'_> {
-    Words { bytes, at: 0 }
+    Words { bytes, at: 0, made_of: 0 }
 }
 
 impl Iterator for Words<'_> {
@@ -58,8 +68,10 @@ impl Iterator for Words<'_> {
         let bytes = self.bytes;
         let mut at = self.at;
         while at < bytes.len() {
-            match CLASS[usize::from(bytes[at])] {
-                WORD => return Some(self.run(at, at + 1)),
+            self.made_of = CLASS[usize::from(bytes[at])];
+            match self.made_of {
+                SEPARATOR => at += 1,
+                class if class & WORD != 0 => return Some(self.run(at, at + 1)),
                 BACKSLASH => at += if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'\\')) { 2 } else { 1 },
                 HIGH => match decode(bytes, at) {
                     Some((c, len)) if is_ideograph(c) => {
@@ -79,24 +91,65 @@ impl Iterator for Words<'_> {
 }
 
 impl Words<'_> {
+    /// What the word that came last is made of: `DECIMAL`, `LETTER`, `HIGH`, as many as apply.
+    pub fn made_of(&self) -> u8 {
+        self.made_of
+    }
+
     /// The word that began at `start` and holds at least the bytes before `at`.
     fn run(&mut self, start: usize, mut at: usize) -> Range<usize> {
         let bytes = self.bytes;
         loop {
-            while at < bytes.len() && CLASS[usize::from(bytes[at])] == WORD {
+            while at < bytes.len() {
+                let class = CLASS[usize::from(bytes[at])];
+                if class & WORD == 0 {
+                    break;
+                }
+                self.made_of |= class;
                 at += 1;
             }
             if at == bytes.len() || bytes[at] < 0x80 {
                 break;
             }
             match decode(bytes, at) {
-                Some((c, len)) if c.is_alphanumeric() && !is_ideograph(c) => at += len,
+                Some((c, len)) if c.is_alphanumeric() && !is_ideograph(c) => {
+                    self.made_of |= HIGH;
+                    at += len;
+                }
                 _ => break,
             }
         }
         self.at = at;
         start..at
     }
+}
+
+/// A visible range of a payload without the words at its edges that go on in what is withheld: a part of a word is no word.
+pub fn uncut(payload: &[u8], range: Range<usize>) -> Range<usize> {
+    let is_word = |at: usize| payload.get(at).is_some_and(|b| CLASS[usize::from(*b)] & WORD != 0);
+    let (mut start, mut end) = (range.start, range.end);
+    if start > 0 && is_word(start - 1) {
+        while start < end && is_word(start) {
+            start += 1;
+        }
+    }
+    if is_word(end) {
+        while start < end && is_word(end - 1) {
+            end -= 1;
+        }
+    }
+    start..end
+}
+
+/// Could a word of these bytes begin or end between the bytes at `at - 1` and `at`? Never `false` where one does, in whatever surroundings:
+/// behind `\n` in a string, beside letters beyond ASCII, or behind an ANSI escape that is still there.
+pub fn may_part(bytes: &[u8], at: usize) -> bool {
+    let (Some(before), Some(after)) = (at.checked_sub(1).map(|i| bytes[i]), bytes.get(at)) else { return true };
+    if !before.is_ascii_alphanumeric() || !after.is_ascii_alphanumeric() {
+        return true;
+    }
+    let lead = &bytes[at.saturating_sub(40)..at];
+    (lead.ends_with(b"\\n") || lead.ends_with(b"\\r") || lead.ends_with(b"\\t")) || memchr::memchr(0x1b, lead).is_some()
 }
 
 /// The character at `at` and its length, if the bytes there are UTF-8.

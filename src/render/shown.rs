@@ -245,11 +245,11 @@ fn envelope(meta: &Meta) -> Vec<(String, Json)> {
 }
 
 fn withheld_json(payload: &[u8], w: &Withheld) -> Json {
+    let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
     if w.why == Secret::Credential {
-        // What was guessed could be checked against a hash, and a length narrows the guesses.
+        // Neither length nor hash: a short key could be guessed from them.
         return json!({"name": w.name, "why": secret_name(w.why)});
     }
-    let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
     json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash(bytes)})
 }
 

@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
-const READ_BELOW: u64 = 8 << 20;
+const READ_BELOW: u64 = 256 << 10;
+/// Files of a store from this size on are mapped.
+const MAP_STORE_FROM: u64 = 64 << 10;
 /// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
-const HOLD_BELOW: usize = 32 << 20;
+const HOLD_BELOW: usize = 4 << 20;
 
 /// How a source is packed. Offsets always count decompressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -90,6 +92,17 @@ fn standard_input() -> io::Result<&'static Opened> {
     static READ: OnceLock<Result<Opened, (io::ErrorKind, String)>> = OnceLock::new();
     let read = READ.get_or_init(|| unpack(io::stdin().lock(), None).map_err(|e| (e.kind(), e.to_string())));
     read.as_ref().map_err(|(kind, text)| io::Error::new(*kind, text.clone()))
+}
+
+/// Opens a file of a store, which is never changed once it is there: mapped unless it is tiny, since a question reads a few pages of it.
+pub fn open_store_file(path: &Path) -> io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.len() >= MAP_STORE_FROM {
+        return Ok(Bytes::Mapped(map(&file)?));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Bytes::Held(bytes))
 }
 
 /// The first `limit` decompressed bytes, and whether that is all there is.

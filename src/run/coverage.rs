@@ -338,7 +338,6 @@ mod tests {
     use crate::run::bytes::Compression;
     use crate::run::source::{Owner, Stat};
     use corr_parsers::clock::Clock;
-    use corr_parsers::detect;
 
     fn covered(bytes: &[u8]) -> Coverage {
         let source = Source {
@@ -348,7 +347,7 @@ mod tests {
             stat: Stat { size: bytes.len() as u64, mtime: 0, ctime: 0, inode: 0 },
             compression: Compression::None,
             class: Class::Events,
-            detection: detect::detect(bytes, true),
+            detection: corr_parsers::detect::detect(bytes, true),
             owner: Owner::default(),
             clock: Clock::assumed(),
             damage: None,

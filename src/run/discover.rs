@@ -118,14 +118,26 @@ pub fn unreadable(name: String, error: &io::Error) -> NotRead {
 }
 
 fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_read: &mut Vec<NotRead>) {
-    let mut entries = walkdir::WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter();
+    // Links are followed, as `logs -> ../real` is common; a loop is seen and left.
+    let mut entries = walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let name = error.path().map_or_else(|| argument.to_string(), |p| p.display().to_string());
-                let error = error.into_io_error().unwrap_or_else(|| io::Error::other("the directory loops"));
-                not_read.push(unreadable(name, &error));
+                let name = error.path().map_or_else(|| argument.to_string(), |p| joined(argument, &key_below(root, p)));
+                let is_link = error.path().is_some_and(Path::is_symlink);
+                match error.into_io_error() {
+                    None => not_read.push(NotRead {
+                        name,
+                        why: "a link to a directory that holds it".into(),
+                        next: String::new(),
+                        failure: false,
+                    }),
+                    Some(e) if is_link && e.kind() == io::ErrorKind::NotFound => {
+                        not_read.push(NotRead { name, why: "a link to nothing".into(), next: String::new(), failure: false });
+                    }
+                    Some(error) => not_read.push(unreadable(name, &error)),
+                }
                 continue;
             }
         };
@@ -144,15 +156,22 @@ fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_rea
             }
             continue;
         }
-        let is_link = entry.file_type().is_symlink();
-        let is_file = if is_link { entry.path().is_file() } else { entry.file_type().is_file() };
-        if is_file {
+        if entry.file_type().is_dir() {
+            if is_store(entry.path()) {
+                entries.skip_current_dir();
+                not_read.push(NotRead { name, why: "an index that corr made".into(), next: String::new(), failure: false });
+            }
+        } else if entry.file_type().is_file() {
             paths.push((entry.into_path(), name));
-        } else if is_link {
-            let why = if entry.path().exists() { "a link to a directory" } else { "a link to nothing" };
-            not_read.push(NotRead { name, why: why.into(), next: "give its target as an argument to read it".into(), failure: false });
+        } else {
+            not_read.push(NotRead { name, why: "not a regular file".into(), next: String::new(), failure: false });
         }
     }
+}
+
+/// Is this directory a store, wherever it was put?
+fn is_store(dir: &Path) -> bool {
+    dir.join("lock").is_file() && dir.join(crate::store::manifest::FILE).is_file()
 }
 
 fn joined(argument: &str, key: &str) -> String {
@@ -212,6 +231,9 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     };
     let compression = if is_stdin { Compression::None } else { compression_of(&found.path) };
     if sample.is_empty() && compression != Compression::None {
+        if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
+            return source(found, Class::Empty, empty_detection(), compression);
+        }
         let why = "compressed, but nothing can be decompressed from it".into();
         let next = "the writer was killed before its first flush, or the copy is damaged: copy it again".into();
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });

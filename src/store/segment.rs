@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
-use super::word_index::{KindWords, WordClass, WordIndexBuilder, class};
-use crate::query::visible;
+use super::word_index::{KindWords, LONGEST, WordClass, WordIndexBuilder, class, class_of};
+use crate::query::{visible, words};
 use crate::run::events::{self, Facts, Start};
 use crate::run::timing::Timing;
 
@@ -35,6 +35,9 @@ pub enum BuildError {
     #[error("cancelled")]
     Cancelled,
 }
+
+/// Ids of one record that are compared with each other.
+const MOST_SEEN: usize = 16;
 
 /// How many records and bytes had one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +66,7 @@ pub struct SegmentMeta {
     pub columns: BTreeMap<String, ColumnInfo>,
     /// Some fields have no column: queries for a field that is not in `columns` must read the records.
     pub overflow: bool,
-    /// Earliest start and latest end of the stamps, UTC ns.
+    /// Earliest start and latest end of the stamps and sort keys, UTC ns.
     pub first: Option<i64>,
     pub last: Option<i64>,
 }
@@ -100,7 +103,9 @@ struct Builder {
     first: Option<i64>,
     last: Option<i64>,
     canonical: String,
-    seen_ids: Vec<String>,
+    /// Ids of the record at hand, one behind the other, and where each ends.
+    seen_ids: String,
+    seen_ends: Vec<usize>,
     lower: String,
 }
 
@@ -124,7 +129,8 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
         first: None,
         last: None,
         canonical: String::new(),
-        seen_ids: Vec::new(),
+        seen_ids: String::new(),
+        seen_ends: Vec::new(),
         lower: String::new(),
     };
     let mut failed = None;
@@ -165,16 +171,18 @@ impl Builder {
             kind,
             outcome,
         };
-        if let Some(stamp) = facts.stamp {
-            self.first = Some(self.first.map_or(stamp.start, |f| f.min(stamp.start)));
-            self.last = Some(self.last.map_or(stamp.end, |l| l.max(stamp.end)));
-        }
+        // Records without a stamp go by the one before them, which can stand in the segment before: they count too.
+        let start = facts.order.into_iter().chain(facts.stamp.map(|s| s.start)).min();
+        let end = facts.order.map(|o| o.saturating_add(1)).into_iter().chain(facts.stamp.map(|s| s.end)).max();
+        self.first = self.first.into_iter().chain(start).min();
+        self.last = self.last.max(end);
         self.rows.push(facts.length);
         let row = self.columns.push(row_facts, event);
         if let Some(meta) = record.meta {
             self.envelope(row, meta);
         }
         self.seen_ids.clear();
+        self.seen_ends.clear();
         for id in &event.ids {
             ids::canonical(Some(id.kind), &id.text, &mut self.canonical);
             self.add_id(row);
@@ -188,32 +196,61 @@ impl Builder {
         }
         self.words.begin();
         let payload = record.payload;
-        visible::each_word(payload, event, |range, uuid| {
-            if let Some(uuid) = uuid {
+        visible::each_word(payload, event, |seen| {
+            if let Some(uuid) = seen.uuid {
                 ids::canonical(None, uuid, &mut self.canonical);
                 self.add_id(row);
             }
-            visible::lower(&payload[range], &mut self.lower);
-            match class(self.lower.as_bytes()) {
-                WordClass::Word => self.words.word(&self.lower),
+            let word = &payload[seen.range.clone()];
+            match self.class(word, seen.made_of) {
+                WordClass::Word => self.words.shape.word(payload, first_bytes(payload, seen.range)),
                 WordClass::Number => {}
                 WordClass::Id => {
+                    visible::lower(word, &mut self.lower);
                     ids::canonical(None, &self.lower, &mut self.canonical);
                     self.add_id(row);
                 }
+            }
+        });
+        if self.words.end_known(row, kind)? {
+            return Ok(());
+        }
+        visible::each_word(payload, event, |seen| {
+            let word = &payload[seen.range];
+            if self.class(word, seen.made_of) == WordClass::Word {
+                visible::lower(word, &mut self.lower);
+                self.words.word(&self.lower);
             }
         });
         self.words.end(row, kind)?;
         Ok(())
     }
 
+    /// The class of a word as it has in lower case.
+    fn class(&mut self, word: &[u8], made_of: u8) -> WordClass {
+        if made_of & words::HIGH == 0 {
+            return class_of(word, made_of);
+        }
+        visible::lower(word, &mut self.lower);
+        class(self.lower.as_bytes())
+    }
+
     /// Adds `self.canonical` once a row.
     fn add_id(&mut self, row: u32) {
-        if self.seen_ids.contains(&self.canonical) {
-            return;
+        // An id mostly stands two or three times in its record. The index drops repeats itself; this only saves it work.
+        let id = self.canonical.as_bytes();
+        let mut from = 0;
+        for end in &self.seen_ends {
+            if &self.seen_ids.as_bytes()[from..*end] == id {
+                return;
+            }
+            from = *end;
         }
         self.ids.add(&self.canonical, row);
-        self.seen_ids.push(self.canonical.clone());
+        if self.seen_ends.len() < MOST_SEEN {
+            self.seen_ids.push_str(&self.canonical);
+            self.seen_ends.push(self.seen_ids.len());
+        }
     }
 
     fn kind(&mut self, name: &'static str) -> u16 {
@@ -316,4 +353,16 @@ fn sync_tree(dir: &Path) -> Result<(), BuildError> {
         File::open(entry.path()).and_then(|f| f.sync_all()).map_err(failed)?;
     }
     Ok(())
+}
+
+/// A word as it is a term: its first bytes, whole characters.
+fn first_bytes(payload: &[u8], word: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    if word.len() <= LONGEST {
+        return word;
+    }
+    let mut end = word.start + LONGEST;
+    while end > word.start && payload[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    word.start..end
 }

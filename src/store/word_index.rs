@@ -8,7 +8,9 @@
 //!
 //! A record of which nothing is left is no document. Bodies and credentials never come here.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,15 +19,17 @@ use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TantivyD
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 use tantivy::{Index, SingleSegmentIndexWriter};
 
-/// Memory that one part's writer may take before it spills, in bytes.
+use crate::query::words;
+
+/// The budget that the writer is given, in bytes; what it takes is bounded by the part's size.
 const HEAP: usize = 64 << 20;
 /// Records of a kind that are looked at before its constant words are fixed.
 const LEARN: usize = 64;
 /// Hex words from this length on are ids, not numbers.
 pub const ID_WORD: usize = 12;
 
-/// Longer words are no terms.
-const LONGEST: usize = 1_000;
+/// Longer words are terms by their first bytes.
+pub const LONGEST: usize = 1_000;
 
 /// The constant words of a kind in one segment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -47,21 +51,35 @@ pub enum WordClass {
     Id,
 }
 
+/// A word as it is a term: its first bytes, whole characters.
+pub fn first_bytes(word: &str) -> &str {
+    if word.len() <= LONGEST {
+        return word;
+    }
+    let mut end = LONGEST;
+    while !word.is_char_boundary(end) {
+        end -= 1;
+    }
+    &word[..end]
+}
+
 /// The class of a word.
 pub fn class(word: &[u8]) -> WordClass {
-    if word.len() > LONGEST {
-        return WordClass::Number;
-    }
-    let mut decimal = false;
-    let mut hex = true;
+    let mut made_of = 0;
     for b in word {
         match b {
-            b'0'..=b'9' => decimal = true,
+            b'0'..=b'9' => made_of |= words::DECIMAL,
             b'a'..=b'f' | b'A'..=b'F' => {}
-            _ => hex = false,
+            _ => made_of |= words::LETTER,
         }
     }
-    match (decimal && hex, word.len() >= ID_WORD) {
+    class_of(word, made_of)
+}
+
+/// The class of a word of which it is known what it is made of.
+pub fn class_of(word: &[u8], made_of: u8) -> WordClass {
+    let hex_with_decimal = made_of & words::DECIMAL != 0 && made_of & (words::LETTER | words::HIGH) == 0;
+    match (hex_with_decimal, word.len() >= ID_WORD) {
         (true, true) => WordClass::Id,
         (true, false) => WordClass::Number,
         // Parts of stamps (`20T08`, `160201Z`) and quantities (`30ms`): nearly as many as numbers, and asked for as rarely.
@@ -69,6 +87,59 @@ pub fn class(word: &[u8]) -> WordClass {
         _ => WordClass::Word,
     }
 }
+
+/// The words of class `Word` of a record as one number: records of one number have the same words in the same order, whatever their numbers and
+/// ids are. A log has few such shapes, so what is to be indexed of a shape is worked out once.
+///
+/// Two shapes have one number by chance with a probability of 2^-64 a pair; the key is drawn anew for each part, so that nobody can write lines that do.
+pub struct Shape {
+    key: u64,
+    state: u64,
+}
+
+impl Shape {
+    /// Adds a word in any case.
+    pub fn word(&mut self, payload: &[u8], range: Range<usize>) {
+        let mut state = mix(self.state ^ range.len() as u64);
+        let mut at = range.start;
+        while at < range.end {
+            let len = (range.end - at).min(8);
+            let eight = match payload.get(at..at + 8) {
+                Some(eight) => u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]]),
+                None => payload[at..range.end].iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)),
+            };
+            // Bit 5 is what tells an ASCII letter's cases apart; digits have it set. Other bytes only make more shapes of one.
+            let folded = (eight | 0x2020_2020_2020_2020) & (u64::MAX >> (64 - 8 * len));
+            state = mix(state ^ folded);
+            at += len;
+        }
+        self.state = state;
+    }
+
+    fn clear(&mut self) {
+        self.state = self.key;
+    }
+}
+
+/// One step of a hash by folded multiplication (as in wyhash).
+fn mix(x: u64) -> u64 {
+    let wide = u128::from(x ^ 0x2d35_8dcc_aa6c_78a5) * 0x8bb8_4b93_962e_acc9;
+    wide as u64 ^ (wide >> 64) as u64
+}
+
+/// What is indexed of a shape.
+struct Known {
+    shape: u64,
+    /// The words that are no constant words of the kind.
+    line: String,
+    /// It lacks one of the kind's constant words.
+    irregular: bool,
+}
+
+/// Shapes that are remembered; a power of two.
+const SHAPES: usize = 1 << 13;
+/// Longer lines are no use to remember.
+const LONGEST_KNOWN: usize = 512;
 
 /// The schema: terms, and the row as a column.
 fn schema() -> (Schema, Field, Field) {
@@ -117,10 +188,10 @@ enum Learning {
 }
 
 struct Learnt {
-    words: HashMap<String, u32>,
+    words: HashSet<String>,
+    /// How many they are.
+    constant: usize,
     irregular: Vec<u32>,
-    /// For each constant word the last row that had it, to count distinct ones without clearing.
-    last: Vec<u32>,
 }
 
 /// Builds the word index of one segment.
@@ -131,6 +202,9 @@ pub struct WordIndexBuilder {
     kinds: Vec<Option<Learning>>,
     set: WordSet,
     line: String,
+    /// The shape of the record at hand.
+    pub shape: Shape,
+    known: Vec<Option<Known>>,
 }
 
 impl WordIndexBuilder {
@@ -139,12 +213,34 @@ impl WordIndexBuilder {
         let (schema, words, row) = schema();
         let directory = MmapDirectory::open(dir)?;
         let writer = Index::builder().schema(schema).tokenizers(tokenizers()).single_segment_index_writer(directory, HEAP)?;
-        Ok(WordIndexBuilder { writer, words, row, kinds: Vec::new(), set: WordSet::default(), line: String::new() })
+        let key = RandomState::new().hash_one(0u64);
+        let mut known = Vec::new();
+        known.resize_with(SHAPES, || None);
+        let shape = Shape { key, state: key };
+        Ok(WordIndexBuilder { writer, words, row, kinds: Vec::new(), set: WordSet::default(), line: String::new(), shape, known })
     }
 
     /// Starts a record.
     pub fn begin(&mut self) {
         self.set.clear();
+        self.shape.clear();
+    }
+
+    /// Ends the record if its shape, which is complete, is known; `false`: its words are needed.
+    pub fn end_known(&mut self, row: u32, kind: u16) -> tantivy::Result<bool> {
+        let shape = self.key(kind);
+        let Some(known) = self.known[shape as usize % SHAPES].as_ref().filter(|k| k.shape == shape) else { return Ok(false) };
+        if known.irregular
+            && let Some(Some(Learning::Learnt(learnt))) = self.kinds.get_mut(usize::from(kind))
+        {
+            learnt.irregular.push(row);
+        }
+        add(&mut self.writer, self.words, self.row, &known.line, row)?;
+        Ok(true)
+    }
+
+    fn key(&self, kind: u16) -> u64 {
+        mix(self.shape.state ^ u64::from(kind) << 48)
     }
 
     /// Adds one word of class `Word`, lower-cased, to the record.
@@ -156,6 +252,7 @@ impl WordIndexBuilder {
 
     /// Ends the record of this row and kind. Rows come in rising order.
     pub fn end(&mut self, row: u32, kind: u16) -> tantivy::Result<()> {
+        let shape = self.key(kind);
         let kind = usize::from(kind);
         if self.kinds.len() <= kind {
             self.kinds.resize_with(kind + 1, || None);
@@ -163,27 +260,26 @@ impl WordIndexBuilder {
         match self.kinds[kind].get_or_insert_with(|| Learning::Seen(Vec::new())) {
             Learning::Learnt(learnt) => {
                 self.line.clear();
+                self.set.sort();
                 let mut constant = 0;
                 for i in 0..self.set.spans.len() {
                     let word = self.set.get(i);
-                    match learnt.words.get(word) {
-                        Some(&slot) => {
-                            let slot = slot as usize;
-                            if learnt.last[slot] != row {
-                                learnt.last[slot] = row;
-                                constant += 1;
-                            }
-                        }
-                        None => push_word(&mut self.line, word),
+                    if learnt.words.contains(word) {
+                        constant += 1;
+                    } else {
+                        push_word(&mut self.line, word);
                     }
                 }
-                if constant != learnt.last.len() {
+                let irregular = constant != learnt.constant;
+                if irregular {
                     learnt.irregular.push(row);
                     self.line.clear();
-                    self.set.sort();
                     for i in 0..self.set.spans.len() {
                         push_word(&mut self.line, self.set.get(i));
                     }
+                }
+                if self.line.len() <= LONGEST_KNOWN {
+                    self.known[shape as usize % SHAPES] = Some(Known { shape, line: self.line.clone(), irregular });
                 }
                 add(&mut self.writer, self.words, self.row, &self.line, row)
             }
@@ -209,9 +305,8 @@ impl WordIndexBuilder {
             }
             add(&mut self.writer, self.words, self.row, &self.line, *row)?;
         }
-        let last = vec![u32::MAX; constant.len()];
-        let words = constant.into_iter().enumerate().map(|(i, w)| (w, i as u32)).collect();
-        self.kinds[kind] = Some(Learning::Learnt(Learnt { words, irregular: Vec::new(), last }));
+        let learnt = Learnt { constant: constant.len(), words: constant.into_iter().collect(), irregular: Vec::new() };
+        self.kinds[kind] = Some(Learning::Learnt(learnt));
         Ok(())
     }
 
@@ -238,7 +333,7 @@ impl WordIndexBuilder {
         self.writer.finalize()?;
         let out = self.kinds.into_iter().map(|kind| match kind {
             Some(Learning::Learnt(learnt)) => {
-                let mut words: Vec<String> = learnt.words.into_keys().collect();
+                let mut words: Vec<String> = learnt.words.into_iter().collect();
                 words.sort_unstable();
                 KindWords { words, irregular: learnt.irregular }
             }

@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use super::bodies::{BODIES, guard, headers, is_none, withhold, withhold_at};
+use super::bodies::{BODIES, guard, headers, is_none, shaped_like_body, withhold, withhold_at};
 use super::kinds;
 use super::rules;
 use super::values::{self, Item, Items};
@@ -199,6 +199,8 @@ fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a
                 withhold_at(item, Secret::Credential, "cache_salt", event);
             }
         }
+        // Most members of a request are not set: they say nothing.
+        _ if is_none(value) => {}
         _ => {
             if let Some(name) = OBJ_FIELDS.iter().find(|name| name.as_bytes() == key) {
                 scalar_field(name, value, event);
@@ -264,7 +266,7 @@ pub fn meta_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Eve
         _ => {
             let name = std::str::from_utf8(key).ok().filter(|name| is_name(name));
             if let Some(name) = name
-                && !BODIES.contains(&name)
+                && !(shaped_like_body(key) && BODIES.contains(&name))
                 && let Some(typed) = values::scalar(value, 128)
             {
                 // The key is part of the message: no allocation.

@@ -34,6 +34,18 @@ fn opens(bytes: &[u8], at: usize) -> bool {
     matches!(before, b'b' | b'r' | b'f' | b'u') && !letter_before
 }
 
+/// Bytes that neither end a value nor open a part of it.
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let marks = b"'\"[](){},";
+    let mut i = 0;
+    while i < marks.len() {
+        plain[marks[i] as usize] = false;
+        i += 1;
+    }
+    plain
+};
+
 /// Where the value that begins at `at` ends inside a list, dict or call: at the `,` or bracket that follows it.
 ///
 /// `'first' ... 'last'`, as truncated values are printed, is one value.
@@ -41,6 +53,10 @@ pub fn value_end(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
     let mut depth = 0usize;
     while at < bytes.len() {
+        if PLAIN[usize::from(bytes[at])] {
+            at += 1;
+            continue;
+        }
         match bytes[at] {
             b'\'' | b'"' if opens(bytes, at) => {
                 at = string_end(bytes, at);
