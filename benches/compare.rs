@@ -1,8 +1,8 @@
-//! One command that measures corr beside the naive index and ripgrep on the same generated log, and checks the answers.
+//! Measures corr beside the naive index and ripgrep on the same generated log, and checks the answers.
 //!
-//! `cargo bench --bench compare -- DIR [--bytes N] [--seed N] [--short]` works in DIR and leaves the log there.
-//! `cargo bench --bench compare -- generate FILE [--bytes N] [--seed N] [--short]` only writes the log.
-//! benches/README.md has what it said on one machine.
+//! `compare DIR [--bytes N] [--seed N] [--short]` works in DIR and leaves the log there.
+//! `compare generate FILE [--bytes N] [--seed N] [--short]` only writes the log.
+//! benches/README.md has the command that builds and runs it, and what it said on one machine.
 
 mod log;
 mod naive;
@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use log::Requests;
 
-/// The program that is measured, built with the settings that users get.
-const CORR: &str = env!("CARGO_BIN_EXE_corr");
 /// Kernel ticks a second, as /proc counts CPU time; 100 on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 /// Runs of each short command, taken in turns with its peer.
@@ -30,12 +28,8 @@ struct Args {
 }
 
 fn main() -> anyhow::Result<()> {
-    let mut args = std::env::args().skip(1).filter(|a| a != "--bench").collect::<Vec<_>>();
+    let mut args = std::env::args().skip(1).collect::<Vec<_>>();
     match args.first().map(String::as_str) {
-        None => {
-            println!("compare: give the directory to work in: cargo bench --bench compare -- DIR");
-            Ok(())
-        }
         Some("naive") => {
             ensure!(args.len() == 3, "naive LOG DIR");
             println!("{} documents", naive::index(Path::new(&args[1]), Path::new(&args[2]))?);
@@ -46,7 +40,7 @@ fn main() -> anyhow::Result<()> {
             let args = read(&args)?;
             generate(&args.place, &args)
         }
-        Some(_) => compare(&read(&args)?),
+        _ => compare(&read(&args)?),
     }
 }
 
@@ -73,6 +67,13 @@ fn generate(to: &Path, args: &Args) -> anyhow::Result<()> {
     file.flush()?;
     println!("{}: {} bytes, {} lines", to.display(), written.bytes, written.lines);
     Ok(())
+}
+
+/// The program that is measured: `corr` beside this one, built with the settings that users get.
+fn corr() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("corr");
+    ensure!(program.is_file(), "{}: not built; `cargo build --release` builds it", program.display());
+    Ok(program)
 }
 
 /// What a process took.
@@ -144,12 +145,13 @@ fn lines_with(text: &str, log: &Path) -> anyhow::Result<u64> {
 }
 
 /// How many events corr finds.
-fn events_with(query: &str, log: &Path, store: &Path) -> anyhow::Result<u64> {
-    let output = Command::new(CORR).arg("query").arg(log).args([query, "--limit", "0", "--store"]).arg(store).output()?;
+fn events_with(corr: &Path, query: &str, log: &Path, store: &Path) -> anyhow::Result<u64> {
+    let output = Command::new(corr).arg("query").arg(log).args([query, "--limit", "0", "--store"]).arg(store).output()?;
     Ok(output.stdout.iter().filter(|b| **b == b'\n').count() as u64)
 }
 
 fn compare(args: &Args) -> anyhow::Result<()> {
+    let corr = corr()?;
     std::fs::create_dir_all(&args.place)?;
     let log = args.place.join("scheduler.log");
     let (store, with_text, naive_store, none) =
@@ -162,10 +164,10 @@ fn compare(args: &Args) -> anyhow::Result<()> {
     generate(&log, args)?;
     let raw = std::fs::metadata(&log)?.len() as f64;
 
-    let index = watch(Command::new(CORR).arg("index").arg(&log).arg("--store").arg(&store))?;
+    let index = watch(Command::new(&corr).arg("index").arg(&log).arg("--store").arg(&store))?;
     let naive = watch(Command::new(std::env::current_exe()?).arg("naive").arg(&log).arg(&naive_store))?;
-    let again = watch(Command::new(CORR).arg("index").arg(&log).arg("--rebuild").arg("--store").arg(&store))?;
-    let texted = watch(Command::new(CORR).arg("index").arg(&log).arg("--embed-text").arg("--store").arg(&with_text))?;
+    let again = watch(Command::new(&corr).arg("index").arg(&log).arg("--rebuild").arg("--store").arg(&store))?;
+    let texted = watch(Command::new(&corr).arg("index").arg(&log).arg("--embed-text").arg("--store").arg(&with_text))?;
 
     println!("{:34} {:>9} {:>9} {:>10} {:>8}", "index", "CPU s", "wall s", "anon MB", "of raw");
     let row = |name: &str, cost: &Cost, dir: &Path| {
@@ -182,23 +184,23 @@ fn compare(args: &Args) -> anyhow::Result<()> {
     verdict("store / raw, %", size_of(&store) as f64 * 100.0 / raw, 20.0, false);
     verdict("store with text / raw, %", size_of(&with_text) as f64 * 100.0 / raw, 35.0, false);
 
-    let mut query = Command::new(CORR);
+    let mut query = Command::new(&corr);
     query.arg("query").arg(&log).arg(log::RARE_RID).arg("--store").arg(&store);
-    let (corr, rg) = in_turns(&mut query, Command::new("rg").args(["-c", log::RARE_RID]).arg(&log), RUNS)?;
-    println!("rare id by the index: corr {:.1} ms, rg -c {:.1} ms", corr * 1e3, rg * 1e3);
-    verdict("rg / corr, a rare id with process start", rg / corr, 5.0, true);
+    let (ours, rg) = in_turns(&mut query, Command::new("rg").args(["-c", log::RARE_RID]).arg(&log), RUNS)?;
+    println!("rare id by the index: corr {:.1} ms, rg -c {:.1} ms", ours * 1e3, rg * 1e3);
+    verdict("rg / corr, a rare id with process start", rg / ours, 5.0, true);
     for word in [log::RARE_WORD, log::MEDIUM_WORD] {
-        let mut query = Command::new(CORR);
+        let mut query = Command::new(&corr);
         query.arg("query").arg(&log).args([word, "-n", "5", "--store"]).arg(&none);
-        let (corr, rg) = in_turns(&mut query, Command::new("rg").args(["-c", word]).arg(&log), RUNS)?;
-        println!("{word} by a scan: corr {:.1} ms, rg -c {:.1} ms", corr * 1e3, rg * 1e3);
-        verdict(&format!("corr / rg, scan for {word}"), corr / rg, 3.0, false);
+        let (ours, rg) = in_turns(&mut query, Command::new("rg").args(["-c", word]).arg(&log), RUNS)?;
+        println!("{word} by a scan: corr {:.1} ms, rg -c {:.1} ms", ours * 1e3, rg * 1e3);
+        verdict(&format!("corr / rg, scan for {word}"), ours / rg, 3.0, false);
     }
 
     println!("{:34} {:>9} {:>9} {:>10}", "answers", "rg lines", "by index", "by a scan");
     for text in [log::RARE_RID, log::RARE_WORD, log::MEDIUM_WORD, "illegal"] {
         // Each of these stands at most once in a record, so lines and records are as many.
-        let counts = [lines_with(text, &log)?, events_with(text, &log, &store)?, events_with(text, &log, &none)?];
+        let counts = [lines_with(text, &log)?, events_with(&corr, text, &log, &store)?, events_with(&corr, text, &log, &none)?];
         println!("{text:34} {:9} {:9} {:10}", counts[0], counts[1], counts[2]);
         ensure!(counts[0] > 0 && counts[0] == counts[1] && counts[0] == counts[2], "{text}: the answers differ");
     }

@@ -1,4 +1,4 @@
-//! Throughput of the index and of questions, on generated scheduler log: `cargo bench --bench throughput`.
+//! Throughput of the index and of questions, on generated scheduler log: `cargo bench -p corr-benches --bench throughput`.
 //!
 //! Bytes are those of the log: what a question answered by the index reads is far less.
 

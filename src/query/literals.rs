@@ -32,7 +32,7 @@ impl Literal {
 
     /// Takes in what `other`, whose text holds this one's, allows.
     fn widen(&mut self, other: &Literal) {
-        let same = self.text == other.text;
+        let same = self.text.eq_ignore_ascii_case(&other.text);
         self.begins &= same && other.begins;
         self.ends &= same && other.ends;
     }
@@ -83,9 +83,12 @@ fn of_term(term: &Term) -> Option<Vec<Literal>> {
         Term::Word(text) => {
             let word = of_words(&pattern::phrase(text))?;
             let mut set = of_ids(IdTest::free(text).literals(&[])?);
-            // An id stands between marks that are no letters, as a word does.
+            // An id that is spelled one way only stands between marks that are no letters, as a word does; the end of a UUID can stand behind its
+            // other digits.
+            let plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
             for id in &mut set {
-                (id.begins, id.ends) = (id.text == word.text, id.text == word.text);
+                let same = plain && id.text.eq_ignore_ascii_case(text);
+                (id.begins, id.ends) = (same, same);
             }
             set.push(word);
             Some(set)

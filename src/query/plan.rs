@@ -180,6 +180,9 @@ fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'sta
             return Ok((set, by));
         }
     }
+    if !segment.meta()?.has_words {
+        return Ok((RowSet::unknown(len), "every record"));
+    }
     // Long words are terms by their first bytes.
     let term = first_bytes(word);
     set.exact &= word.len() < LONGEST;

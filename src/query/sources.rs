@@ -206,7 +206,11 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
         if let Some(entry) = usable
             && let Some(mut asked) = Asked::indexed(&dir, &found.name, &found.key, &found.path, entry)
         {
-            if entry.stat != found.stat && !still_true(&dir, &mut asked, entry) {
+            if entry.segments.is_empty() {
+                // Too small for segments: it is read whole.
+                asked.indexed_to = 0;
+                asked.grew = true;
+            } else if entry.stat != found.stat && !still_true(&dir, &mut asked, entry) {
                 gone_stale += 1;
                 asked.segments.clear();
                 asked.indexed_to = 0;

@@ -64,6 +64,7 @@ pub fn words(bytes: &[u8]) -> Words<'_> {
 impl Iterator for Words<'_> {
     type Item = Range<usize>;
 
+    #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
         let bytes = self.bytes;
         let mut at = self.at;
@@ -96,6 +97,7 @@ impl Words<'_> {
         self.made_of
     }
 
+    #[inline]
     /// The word that began at `start` and holds at least the bytes before `at`.
     fn run(&mut self, start: usize, mut at: usize) -> Range<usize> {
         let bytes = self.bytes;
@@ -241,6 +243,7 @@ pub fn visible(len: usize, withheld: &[Withheld]) -> Visible<'_> {
 impl Iterator for Visible<'_> {
     type Item = Range<usize>;
 
+    #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
         while self.at < self.len {
             let Some(hidden) = self.spans.get(self.next) else {

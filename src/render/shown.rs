@@ -58,7 +58,7 @@ impl Shown {
         Shown {
             stamp: facts.stamp,
             order: facts.order,
-            assumed: source.clock.how == How::Assumed && !facts.from_envelope && event.stamp.is_some_and(|s| s.absolute().is_none()),
+            assumed: source.clock.how == How::Assumed && facts.by_rule,
             source: source.name.clone(),
             line: facts.line,
             offset: facts.offset as u64,

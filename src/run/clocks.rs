@@ -205,8 +205,13 @@ fn recorded_or_assumed(facts: &Facts, recorded: Option<&(String, String)>, refus
         clock = Clock { rule, how: How::Recorded, evidence: format!("TZ={zone} recorded in {file}"), ..clock };
     } else if !facts.abbreviations.is_empty() {
         let names = facts.abbreviations.join(", ");
-        let evidence = format!("stamps carry the zone names {names}; a name that is not unique has no time until --tz says what it means");
-        clock = Clock { how: How::Recorded, evidence, ..clock };
+        if facts.abbreviations.iter().all(|a| a == "UTC" || a == "GMT") {
+            clock = Clock { how: How::Zoned, evidence: format!("stamps carry the zone name {names}"), ..clock };
+        } else {
+            // Names that mean one offset only give their stamps a time; the rule stays assumed.
+            clock.evidence =
+                format!("stamps carry the zone names {names}; a name that is not unique has no time until --tz says what it means");
+        }
     } else if facts.naive_envelope && facts.naive > 0 {
         clock.evidence = "nothing names a zone: envelope and payload are both without one".into();
     }

@@ -8,7 +8,8 @@ use super::manifest::{Entry, SegmentRef};
 /// came). `None`: the source no longer begins with what was indexed.
 pub fn kept(entry: &Entry, layout: &Layout, bytes: &[u8]) -> Option<(Vec<SegmentRef>, usize)> {
     let size = usize::try_from(entry.size).ok()?;
-    if bytes.len() < size || (entry.document && bytes.len() != size) {
+    // A source without segments was too small for them: there is nothing to keep.
+    if bytes.len() < size || (entry.document && bytes.len() != size) || entry.segments.is_empty() {
         return None;
     }
     for s in &entry.segments {
@@ -18,7 +19,7 @@ pub fn kept(entry: &Entry, layout: &Layout, bytes: &[u8]) -> Option<(Vec<Segment
         }
     }
     let mut segments = entry.segments.clone();
-    if bytes.len() == size || size == 0 {
+    if bytes.len() == size {
         return Some((segments, size));
     }
     // The last record of the old bytes, as the old reader saw it, is read again: new lines may belong to it. If its line grew so that it now

@@ -36,6 +36,9 @@ pub enum BuildError {
     Cancelled,
 }
 
+/// Parts from this size on get a word index.
+const WORDS_FROM: usize = 64 << 10;
+
 /// Ids of one record that are compared with each other.
 const MOST_SEEN: usize = 16;
 
@@ -61,6 +64,8 @@ pub struct SegmentMeta {
     pub kinds: Vec<String>,
     pub kind_rows: Vec<u64>,
     pub kind_words: Vec<KindWords>,
+    /// There is a word index; without one every row is a candidate for a word.
+    pub has_words: bool,
     /// Records and bytes by outcome: `parsed`, `skipped: …`, `unparsed: …`.
     pub outcomes: BTreeMap<String, Tally>,
     pub columns: BTreeMap<String, ColumnInfo>,
@@ -95,7 +100,8 @@ struct Builder {
     columns: ColumnsBuilder,
     rows: RowsBuilder,
     ids: IdsBuilder,
-    words: WordIndexBuilder,
+    /// None for a small part, whose records are read sooner than a word index is opened.
+    words: Option<WordIndexBuilder>,
     kinds: Vec<String>,
     kind_rows: Vec<u64>,
     kind_of: HashMap<*const str, u16>,
@@ -109,19 +115,21 @@ struct Builder {
     lower: String,
 }
 
-/// Builds a segment in an empty directory and makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
+/// Builds a segment in an empty directory; the caller makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
 pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<()>) -> Result<SegmentMeta, BuildError> {
     let words_dir = dir.join("words");
     let io_error = |path: &Path| {
         let path = path.display().to_string();
         move |error| BuildError::Io { path, error }
     };
-    std::fs::create_dir_all(&words_dir).map_err(io_error(&words_dir))?;
+    let with_words = part.end - part.start.offset >= WORDS_FROM;
+    let made = if with_words { &words_dir } else { dir };
+    std::fs::create_dir_all(made).map_err(io_error(made))?;
     let mut builder = Builder {
         columns: ColumnsBuilder::default(),
         rows: RowsBuilder::new(part.start.offset as u64),
         ids: IdsBuilder::default(),
-        words: WordIndexBuilder::create(&words_dir)?,
+        words: if with_words { Some(WordIndexBuilder::create(&words_dir)?) } else { None },
         kinds: Vec::new(),
         kind_rows: Vec::new(),
         kind_of: HashMap::new(),
@@ -194,7 +202,10 @@ impl Builder {
                 self.add_id(row);
             }
         }
-        self.words.begin();
+        let mut words = self.words.take();
+        if let Some(words) = &mut words {
+            words.begin();
+        }
         let payload = record.payload;
         visible::each_word(payload, event, |seen| {
             if let Some(uuid) = seen.uuid {
@@ -203,7 +214,11 @@ impl Builder {
             }
             let word = &payload[seen.range.clone()];
             match self.class(word, seen.made_of) {
-                WordClass::Word => self.words.shape.word(payload, first_bytes(payload, seen.range)),
+                WordClass::Word => {
+                    if let Some(words) = &mut words {
+                        words.shape.word(payload, first_bytes(payload, seen.range));
+                    }
+                }
                 WordClass::Number => {}
                 WordClass::Id => {
                     visible::lower(word, &mut self.lower);
@@ -212,17 +227,19 @@ impl Builder {
                 }
             }
         });
-        if self.words.end_known(row, kind)? {
-            return Ok(());
+        if let Some(words) = &mut words
+            && !words.end_known(row, kind)?
+        {
+            visible::each_word(payload, event, |seen| {
+                let range = first_bytes(payload, seen.range.clone());
+                if self.class(&payload[seen.range], seen.made_of) == WordClass::Word {
+                    visible::lower(&payload[range], &mut self.lower);
+                    words.word(&self.lower);
+                }
+            });
+            words.end(row, kind)?;
         }
-        visible::each_word(payload, event, |seen| {
-            let word = &payload[seen.range];
-            if self.class(word, seen.made_of) == WordClass::Word {
-                visible::lower(word, &mut self.lower);
-                self.words.word(&self.lower);
-            }
-        });
-        self.words.end(row, kind)?;
+        self.words = words;
         Ok(())
     }
 
@@ -310,7 +327,11 @@ impl Builder {
         self.columns.write(create(&dir.join("columns.parquet"))?, &self.kinds, &outcome_names)?;
         write_with(&dir.join("rows.bin"), |to| self.rows.write(to))?;
         write_with(&dir.join("ids.bin"), |to| self.ids.write(to))?;
-        let mut kind_words = self.words.finish()?;
+        let has_words = self.words.is_some();
+        let mut kind_words = match self.words {
+            Some(words) => words.finish()?,
+            None => Vec::new(),
+        };
         kind_words.resize_with(self.kinds.len(), KindWords::default);
         let meta = SegmentMeta {
             from: part.start.offset as u64,
@@ -320,6 +341,7 @@ impl Builder {
             hash: blake3::hash(&part.bytes[part.start.offset..part.end]).to_hex().to_string(),
             kinds: self.kinds,
             kind_rows: self.kind_rows,
+            has_words,
             kind_words,
             outcomes: outcome_names.into_iter().zip(self.outcomes.into_iter().map(|(_, t)| t)).collect(),
             columns: self.columns.info(),
@@ -331,7 +353,6 @@ impl Builder {
             serde_json::to_writer(&mut to, &meta)?;
             to.write_all(b"\n")
         })?;
-        sync_tree(dir)?;
         Ok(meta)
     }
 }
@@ -343,16 +364,6 @@ fn create(path: &Path) -> Result<File, BuildError> {
 fn write_with(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), BuildError> {
     let mut to = BufWriter::new(create(path)?);
     write(&mut to).and_then(|()| to.flush()).map_err(|error| BuildError::Io { path: path.display().to_string(), error })
-}
-
-/// Makes every file below a directory, and the directory, durable.
-fn sync_tree(dir: &Path) -> Result<(), BuildError> {
-    let failed = |error: io::Error| BuildError::Io { path: dir.display().to_string(), error };
-    for entry in walkdir::WalkDir::new(dir).contents_first(true) {
-        let entry = entry.map_err(|e| failed(e.into()))?;
-        File::open(entry.path()).and_then(|f| f.sync_all()).map_err(failed)?;
-    }
-    Ok(())
 }
 
 /// A word as it is a term: its first bytes, whole characters.

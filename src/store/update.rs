@@ -25,6 +25,9 @@ use crate::run::{Run, discover};
 /// Bytes of a source that one segment covers, about.
 pub const PART: usize = 128 << 20;
 
+/// Smaller sources get no segments: they are read sooner than an index of them is opened.
+const SMALL: usize = 4 << 10;
+
 /// What a store could not be updated for.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateError {
@@ -150,7 +153,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
         new.others.insert(source.key.clone(), Other { stat: source.stat, class: source.class.clone() });
     }
     report.removed = on_disk.sources.keys().filter(|k| !new.sources.contains_key(*k)).count();
-    File::open(dir).and_then(|d| d.sync_all()).map_err(io_error(dir))?;
+    make_durable(dir, &new).map_err(io_error(dir))?;
     new.publish(dir).map_err(io_error(&dir.join(FILE)))?;
     clean(dir, &new);
     report.size =
@@ -161,6 +164,24 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> UpdateError {
     let path = path.display().to_string();
     move |error| UpdateError::Io { path, error }
+}
+
+/// Makes the segments that a manifest names durable before it names them. One sync of the file system, where the system has that: a run of
+/// thousands of files would wait minutes for one sync a file.
+fn make_durable(dir: &Path, manifest: &Manifest) -> io::Result<()> {
+    let store = File::open(dir)?;
+    #[cfg(target_os = "linux")]
+    {
+        let _ = manifest;
+        rustix::fs::syncfs(&store)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    for segment in manifest.sources.values().flat_map(|s| &s.segments) {
+        for entry in walkdir::WalkDir::new(dir.join(&segment.dir)).contents_first(true) {
+            File::open(entry.map_err(io::Error::from)?.path())?.sync_all()?;
+        }
+    }
+    store.sync_all()
 }
 
 /// Takes the writer's lock, which the system gives back when this process ends, however it ends.
@@ -229,6 +250,9 @@ fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Erro
         what = What::Grown;
         let line = 1 + events::count_lines(&bytes[..offset]);
         start = Start { offset, line, order: events::order_before(bytes, layout, &timing, offset) };
+    }
+    if what == What::Built && bytes.len() < SMALL && !entry.embedded {
+        return Ok(Ok(Done { entry, what, bytes: bytes.len() as u64 }));
     }
     let parts = cut(bytes, source, &timing, start);
     let built =

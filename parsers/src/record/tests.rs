@@ -1,5 +1,7 @@
 //! Cut lines: joined, withheld, and the same from wherever one begins to read.
 
+mod bare;
+
 use proptest::prelude::*;
 
 use super::*;

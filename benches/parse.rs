@@ -1,10 +1,9 @@
-//! How fast bytes become records, and records events: `cargo bench -p corr-parsers`.
+//! How fast bytes become records, and records events: `cargo bench -p corr-benches --bench parse`.
 //!
 //! Each bench reads 16 MB in memory with one thread.
 
 // The generator serves other benches too.
 #[allow(dead_code)]
-#[path = "../../benches/log.rs"]
 mod log;
 
 use corr_parsers::detect;
