@@ -74,6 +74,12 @@ static TRIGGERS: &[(&str, Sort)] = &[
     ("token=", Sort::Name),
     ("token\"", Sort::Name),
     ("token'", Sort::Name),
+    ("ookie", Sort::Name),
+    ("OOKIE", Sort::Name),
+    ("sion-token", Sort::Name),
+    ("rity-token", Sort::Name),
+    ("srf-token", Sort::Name),
+    ("ken\\", Sort::Name),
     ("uthor", Sort::Name),
     ("UTHOR", Sort::Name),
     ("earer ", Sort::Scheme),
@@ -114,6 +120,8 @@ static NAMES: &[&str] = &[
     "security_token",
     "bearer_token",
     "github_token",
+    "csrf_token",
+    "xsrf_token",
     "authorization",
 ];
 
@@ -222,7 +230,10 @@ fn named(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let sort = name_sort(&bytes[begin..name_end])?;
     let flag = bytes[begin..].starts_with(b"--") && name_end > begin + 2;
     let rest = Scan { bytes, at: name_end };
-    let value = rest.value(flag)?;
+    let value = match sort {
+        NameSort::Cookie => rest.value_or_dict(flag)?,
+        _ => rest.value(flag)?,
+    };
     let text = &bytes[value.span.clone()];
     if is_nothing(text) {
         return None;
@@ -232,6 +243,7 @@ fn named(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
         NameSort::Authorization => {
             return if value.separated { authorization(bytes, value) } else { None };
         }
+        NameSort::Cookie => return cookie(bytes, value),
         NameSort::Token => false,
     };
     // Behind a mere blank stands prose more often than a value; behind `token` alone, a word.
@@ -251,6 +263,8 @@ fn value_end(bytes: &[u8], at: usize) -> usize {
 enum NameSort {
     Credential,
     Authorization,
+    /// Pairs, which go on behind a `;`.
+    Cookie,
     /// `token` alone, which also names words of a vocabulary.
     Token,
 }
@@ -265,6 +279,13 @@ fn name_sort(name: &[u8]) -> Option<NameSort> {
     let core = &trimmed[trimmed.iter().take_while(|b| **b == b'_').count()..];
     if core == b"token" {
         return Some(NameSort::Token);
+    }
+    if core.ends_with(b"cookie") || core.ends_with(b"cookies") {
+        return Some(NameSort::Cookie);
+    }
+    // A header of its own: `x-vault-token`.
+    if core.starts_with(b"x_") && core.ends_with(b"_token") {
+        return Some(NameSort::Credential);
     }
     if core.ends_with(b"authorization") {
         return Some(NameSort::Authorization);
@@ -361,6 +382,24 @@ impl Scan<'_> {
         Some(Found { span: start..start + len, quoted: false, separated })
     }
 
+    /// The same, where a dict may be the value: `cookies={'sid': 'VALUE'}`. All of it is.
+    fn value_or_dict(mut self, flag: bool) -> Option<Found> {
+        let at = self.at;
+        self.quote();
+        self.blanks();
+        if matches!(self.peek(), Some(b'=' | b':')) {
+            self.at += 1;
+            self.blanks();
+            let dict = &self.bytes[self.at..];
+            if dict.first() == Some(&b'{') {
+                let len = memchr::memchr2(b'}', b'\n', dict).unwrap_or(dict.len());
+                return Some(Found { span: self.at + 1..self.at + len.max(1), quoted: true, separated: true });
+            }
+        }
+        self.at = at;
+        self.value(flag)
+    }
+
     /// Passes what may stand between the separator and the value: `b'…'`, `Some("…")`, `SecretStr('…')`.
     fn wrapped(&mut self) {
         for wrap in [&b"Some("[..], b"SecretStr(", b"b", b"r", b"(b", b"("] {
@@ -441,6 +480,27 @@ fn authorization(bytes: &[u8], value: Found) -> Option<Range<usize>> {
     }
     let end = value_end(bytes, from);
     if is_nothing(&bytes[from..end]) { None } else { Some(from..end) }
+}
+
+/// `sid=a; theme=b; Path=/`: all the pairs. A mere number is another thing: D-Bus counts its messages in cookies.
+fn cookie(bytes: &[u8], value: Found) -> Option<Range<usize>> {
+    let Range { start, mut end } = value.span;
+    if !value.separated {
+        return None;
+    }
+    if value.quoted {
+        return Some(start..end);
+    }
+    end = value_end(bytes, end);
+    while bytes.get(end) == Some(&b';') {
+        let blanks = bytes[end + 1..].iter().take_while(|b| **b == b' ').count();
+        let pair = value_end(bytes, end + 1 + blanks);
+        if pair == end + 1 + blanks {
+            break;
+        }
+        end = pair;
+    }
+    if bytes[start..end].iter().all(u8::is_ascii_digit) { None } else { Some(start..end) }
 }
 
 /// The token behind `Bearer `, wherever it stands.
