@@ -170,6 +170,18 @@ fn index_agrees(bytes: &[u8], step: usize) -> Result<(), TestCaseError> {
     let scanned = sources::open(&arguments, &options, Some(&dir.path().join("none"))).expect("open without an index").sources;
     prop_assert_eq!(indexed.len(), scanned.len());
     let [source] = &indexed[..] else { return Ok(()) };
+    if !source.segments.is_empty() {
+        rows_tile(source, bytes.len())?;
+    }
+    let read = scanned[0].bytes().expect("bytes");
+    for query in queries(&scanned[0], read) {
+        prop_assert_eq!(hits(&query, &indexed), hits(&query, &scanned), "{}", query);
+    }
+    Ok(())
+}
+
+/// The rows of an indexed source tile its bytes.
+fn rows_tile(source: &Asked, len: usize) -> Result<(), TestCaseError> {
     prop_assert!(!source.unindexed && !source.needs_tail());
     let mut at = 0;
     for segment in &source.segments {
@@ -180,12 +192,16 @@ fn index_agrees(bytes: &[u8], step: usize) -> Result<(), TestCaseError> {
         }
         prop_assert_eq!(at, segment.reference.to);
     }
-    prop_assert_eq!(at, bytes.len() as u64, "rows do not cover the source");
-    let read = scanned[0].bytes().expect("bytes");
-    for query in queries(&scanned[0], read) {
-        prop_assert_eq!(hits(&query, &indexed), hits(&query, &scanned), "{}", query);
-    }
+    prop_assert_eq!(at, len as u64, "rows do not cover the source");
     Ok(())
+}
+
+/// Whole lines that are put before what is drawn: small sources have no segments, middling ones no index of words.
+fn before(size: usize) -> Vec<u8> {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/direct-run/logs/router.log");
+    let bytes = fs::read(log).expect("a fixture");
+    let end = memchr::memrchr(b'\n', &bytes[..size]).map_or(0, |i| i + 1);
+    bytes[..end].to_vec()
 }
 
 proptest! {
@@ -212,8 +228,15 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: Some(Box::new(FileFailurePersistence::Off)), ..ProptestConfig::with_cases(30) })]
 
     #[test]
-    fn rows_tile_and_find_what_a_scan_finds(bytes in prop_oneof![1 => soup(), 3 => shuffled()], step in any::<prop::sample::Index>()) {
-        let step = step.index(bytes.len() + 1);
+    fn rows_tile_and_find_what_a_scan_finds(
+        drawn in prop_oneof![1 => soup(), 3 => shuffled()],
+        lead in prop::sample::select(vec![0usize, 8 << 10, 68 << 10, 68 << 10]),
+        step in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = before(lead);
+        // Grown from within what is drawn, or from its beginning.
+        let step = bytes.len() + step.index(drawn.len() + 1);
+        bytes.extend(drawn);
         index_agrees(&bytes, step)?;
     }
 }

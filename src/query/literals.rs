@@ -86,9 +86,11 @@ fn of_term(term: &Term) -> Option<Vec<Literal>> {
             // An id that is spelled one way only stands between marks that are no letters, as a word does; the end of a UUID can stand behind its
             // other digits.
             let plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
+            // Before a worker's id `0x` may stand.
+            let hex = text.bytes().all(|b| b.is_ascii_hexdigit());
             for id in &mut set {
                 let same = plain && id.text.eq_ignore_ascii_case(text);
-                (id.begins, id.ends) = (same, same);
+                (id.begins, id.ends) = (same && !hex, same);
             }
             set.push(word);
             Some(set)

@@ -150,6 +150,10 @@ pub fn may_part(bytes: &[u8], at: usize) -> bool {
     if !before.is_ascii_alphanumeric() || !after.is_ascii_alphanumeric() {
         return true;
     }
+    // A record that was torn ends in the middle of a word, and the next one begins there with its stamp, `2026-11-29T…`.
+    if after.is_ascii_digit() && bytes.get(at + 4) == Some(&b'-') && bytes.get(at + 10) == Some(&b'T') {
+        return true;
+    }
     let lead = &bytes[at.saturating_sub(40)..at];
     (lead.ends_with(b"\\n") || lead.ends_with(b"\\r") || lead.ends_with(b"\\t")) || memchr::memchr(0x1b, lead).is_some()
 }
@@ -290,6 +294,13 @@ mod tests {
         assert_eq!(split("缓存命中 ok"), ["缓", "存", "命", "中", "ok"]);
         assert_eq!(split("\u{212A}elvin"), ["\u{212A}elvin"]);
         assert!(same("GRÖSSE".as_bytes(), "grösse"));
+    }
+
+    #[test]
+    fn words_may_part_where_a_torn_record_ends() {
+        let torn = b"request comp2026-11-29T18:54:31.160201Z  INFO";
+        assert!(may_part(torn, 12) && may_part(torn, 8));
+        assert!(!may_part(torn, 9) && !may_part(torn, 14) && !may_part(b"x2026-11-29", 1));
     }
 
     #[test]
