@@ -119,13 +119,32 @@ pub struct Reader<'s> {
     /// Lines whose rest is still to come; `None` until it is needed by a reader that began in mid-source.
     open: Option<pieces::Open>,
     clean: Vec<u8>,
+    /// Of a bare source: the line at the next record's start as it was seen to end the record before.
+    ahead: Option<Line>,
+}
+
+/// A physical line of a bare source that was looked at.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    at: usize,
+    len: usize,
+    format: Option<&'static Format>,
 }
 
 impl<'s> Reader<'s> {
     /// Starts at offset `at`, which must be 0 or a record's start (see [`record_start`]).
     pub fn new(bytes: &'s [u8], at: usize, layout: &'s Layout) -> Reader<'s> {
         let open = if at == 0 { Some(pieces::Open::default()) } else { None };
-        Reader { bytes, at: at.min(bytes.len()), layout, entry: Entry::default(), next: Entry::default(), open, clean: Vec::new() }
+        Reader {
+            bytes,
+            at: at.min(bytes.len()),
+            layout,
+            entry: Entry::default(),
+            next: Entry::default(),
+            open,
+            clean: Vec::new(),
+            ahead: None,
+        }
     }
 
     /// Where the next record begins.
@@ -158,7 +177,7 @@ impl<'s> Reader<'s> {
         if let Some(envelope) = self.layout.envelope {
             return Some(self.enveloped(envelope, offset));
         }
-        let (len, format) = bare_len(&self.bytes[offset..], &self.layout.formats);
+        let (len, format) = self.bare_len(offset);
         self.at = offset + len;
         let raw = trim_end(&self.bytes[offset..offset + len]);
         let lead = raw.iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
@@ -170,6 +189,37 @@ impl<'s> Reader<'s> {
             (raw, Some(offset + lead))
         };
         Some(Record { offset, len, payload, payload_at, meta: None, content: Content::Payload, format, rest: None })
+    }
+
+    /// Length of the bare record that begins at `offset`, and its format.
+    fn bare_len(&mut self, offset: usize) -> (usize, Option<&'static Format>) {
+        let formats = &self.layout.formats;
+        let bytes = &self.bytes[offset..];
+        let first = match self.ahead.take().filter(|ahead| ahead.at == offset) {
+            Some(ahead) => ahead,
+            None => {
+                let len = line_len(bytes);
+                Line { at: offset, len, format: start_format(&bytes[..len], formats) }
+            }
+        };
+        if let Some(cut) = cut_at(&bytes[..first.len], formats) {
+            return (cut, first.format);
+        }
+        let mut len = first.len;
+        while len < bytes.len() && len < MAX_CONTINUED {
+            let rest = &bytes[len..];
+            let line = &rest[..line_len(rest)];
+            let format = start_format(line, formats);
+            if format.is_some() || !text::continues(line) {
+                self.ahead = Some(Line { at: offset + len, len: line.len(), format });
+                break;
+            }
+            if cut_at(line, formats).is_some() {
+                break;
+            }
+            len += line.len();
+        }
+        (len, first.format)
     }
 
     fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
@@ -258,37 +308,6 @@ fn written_format(payload: &[u8], meta: &Meta, formats: &[&'static Format]) -> O
         Some(false) => formats.iter().find(|f| !is_systemd(f) && (f.head)(payload)).copied(),
         None => head_format(payload, formats),
     }
-}
-
-/// Length of the bare record that begins at `bytes[0]`, and its format.
-fn bare_len(bytes: &[u8], formats: &[&'static Format]) -> (usize, Option<&'static Format>) {
-    let (mut len, format, cut) = piece(bytes, formats);
-    if cut {
-        return (len, format);
-    }
-    while len < bytes.len() && len < MAX_CONTINUED {
-        let rest = &bytes[len..];
-        let line = &rest[..line_len(rest)];
-        if is_start(line, formats) {
-            break;
-        }
-        let at = cut_at(line, formats);
-        if at.is_some() {
-            break;
-        }
-        len += line.len();
-    }
-    (len, format)
-}
-
-/// The physical line or part of a line at `bytes[0]`: its length, format, and whether it ended at a cut in mid-line.
-fn piece(bytes: &[u8], formats: &[&'static Format]) -> (usize, Option<&'static Format>, bool) {
-    let line = &bytes[..line_len(bytes)];
-    let format = start_format(line, formats);
-    if let Some(at) = cut_at(line, formats) {
-        return (at, format, true);
-    }
-    (line.len(), format, false)
 }
 
 fn cut_at(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
