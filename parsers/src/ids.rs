@@ -79,7 +79,8 @@ pub fn canonical(kind: Option<IdKind>, text: &str, out: &mut String) {
         return;
     }
     if text.len() >= 16 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        out.extend(text.bytes().map(|b| b.to_ascii_lowercase() as char));
+        out.push_str(text);
+        out.make_ascii_lowercase();
         return;
     }
     out.push_str(text);

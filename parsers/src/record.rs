@@ -83,7 +83,9 @@ impl<'r> Record<'r> {
                 return Outcome::Skipped(reason);
             }
             Content::Broken(reason) => {
-                text::plain(payload, event);
+                // The rest of a record can stand in what is left of a damaged entry: it is withheld as a bare one is.
+                let _ = text::parse(payload, event);
+                event.kind = &text::kinds::TEXT;
                 return Outcome::Unparsed(reason);
             }
         }
@@ -177,7 +179,7 @@ impl<'s> Reader<'s> {
         let format = self.bare(offset);
         let len = self.at - offset;
         let raw = trim_end(&self.bytes[offset..offset + len]);
-        let lead = raw.iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
+        let lead = lead(raw);
         let raw = &raw[lead..];
         let (payload, payload_at) = if memchr(0x1b, raw).is_some() {
             strip_ansi(raw, &mut self.clean);
@@ -222,7 +224,7 @@ impl<'s> Reader<'s> {
             text.extend_from_slice(&self.clean);
         }
         let payload = trim_end(&self.entry.text);
-        let lead = payload.iter().take_while(|b| **b == b'\r').count();
+        let lead = lead(payload);
         let payload = &payload[lead..];
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
@@ -338,6 +340,18 @@ pub fn line_len(bytes: &[u8]) -> usize {
 /// Start of the physical line that holds byte `at`.
 pub fn line_start(bytes: &[u8], at: usize) -> usize {
     memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |i| i + 1)
+}
+
+/// How many bytes stand before a record's text: line ends and carriage returns, and a byte-order mark (at the start of a file, or where files were joined).
+fn lead(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
+        if !bytes[at..].starts_with(b"\xef\xbb\xbf") {
+            return at;
+        }
+        at += 3;
+    }
 }
 
 /// Without trailing `\n` and `\r`.

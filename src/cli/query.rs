@@ -123,7 +123,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
         if runs.iter().any(|r| r == "-") {
-            bail!("standard input is read once and cannot be indexed first; leave out --index");
+            bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
         }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {

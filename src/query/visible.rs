@@ -21,11 +21,10 @@ pub fn each_word<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(
     for seen in words::visible(payload.len(), &event.withheld) {
         let seen = words::uncut(payload, seen);
         let text = &payload[seen.clone()];
-        let mut words = words::words(text);
-        while let Some(word) = words.next() {
+        words::each_word(text, |word, made_of| {
             let uuid = if word.len() == 12 { uuid(text, word.end) } else { None };
-            each(Seen { range: word.start + seen.start..word.end + seen.start, made_of: words.made_of(), uuid });
-        }
+            each(Seen { range: word.start + seen.start..word.end + seen.start, made_of, uuid });
+        });
     }
 }
 
@@ -42,9 +41,11 @@ fn uuid(text: &[u8], end: usize) -> Option<&str> {
 /// Lower-cases a word into `out` (cleared first).
 pub fn lower(word: &[u8], out: &mut String) {
     out.clear();
-    if word.is_ascii() {
-        out.extend(word.iter().map(|b| b.to_ascii_lowercase() as char));
-        return;
+    match std::str::from_utf8(word) {
+        Ok(word) if word.is_ascii() => {
+            out.push_str(word);
+            out.make_ascii_lowercase();
+        }
+        _ => words::push_lower(word, out),
     }
-    words::push_lower(word, out);
 }

@@ -245,10 +245,6 @@ fn envelope(meta: &Meta) -> Vec<(String, Json)> {
 }
 
 fn withheld_json(payload: &[u8], w: &Withheld) -> Json {
-    if w.why == Secret::Credential {
-        // What was guessed could be checked against a hash, and a length narrows the guesses.
-        return json!({"name": w.name, "why": secret_name(w.why)});
-    }
     let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
     if w.why == Secret::Credential {
         // Neither length nor hash: a short key could be guessed from them.

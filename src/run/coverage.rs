@@ -338,7 +338,6 @@ mod tests {
     use crate::run::bytes::Compression;
     use crate::run::source::{Owner, Stat};
     use corr_parsers::clock::Clock;
-    use corr_parsers::detect;
 
     fn covered(bytes: &[u8]) -> Coverage {
         let source = Source {

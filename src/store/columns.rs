@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow::array::{
+    ArrayRef, BooleanArray, BooleanBufferBuilder, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use corr_parsers::event::{Event, Level, Value};
 use parquet::arrow::ArrowWriter;
@@ -331,27 +334,39 @@ impl Column {
 
     /// The values `range` as an array of `len` rows that begins at row `from`.
     fn array(&self, range: std::ops::Range<usize>, from: usize, len: usize) -> ArrayRef {
-        let slots = self.rows[range.clone()].iter().map(|r| *r as usize - from);
+        let slots = || self.rows[range.clone()].iter().map(|r| *r as usize - from);
+        // Most columns are empty in most rows: what is not there is not touched.
+        let mut there = BooleanBufferBuilder::new(len);
+        there.append_n(len, false);
+        slots().for_each(|slot| there.set_bit(slot, true));
+        let nulls = Some(NullBuffer::new(there.finish()));
         match &self.values {
-            Values::Int(v) => Arc::new(Int64Array::from(spread(slots.zip(v[range].iter().copied()), len))),
-            Values::Float(v) => Arc::new(Float64Array::from(spread(slots.zip(v[range].iter().copied()), len))),
-            Values::Bool(v) => Arc::new(BooleanArray::from(spread(slots.zip(v[range].iter().copied()), len))),
+            Values::Int(v) => Arc::new(Int64Array::new(spread(slots().zip(v[range.clone()].iter().copied()), len).into(), nulls)),
+            Values::Float(v) => Arc::new(Float64Array::new(spread(slots().zip(v[range.clone()].iter().copied()), len).into(), nulls)),
+            Values::Bool(v) => {
+                let mut bits = BooleanBufferBuilder::new(len);
+                bits.append_n(len, false);
+                slots().zip(&v[range.clone()]).for_each(|(slot, value)| bits.set_bit(slot, *value));
+                Arc::new(BooleanArray::new(bits.finish(), nulls))
+            }
             Values::Text { bytes, ends } => {
                 let text = |i: usize| {
                     let start = if i == 0 { 0 } else { ends[i - 1] as usize };
                     // cannot fail: only whole characters are pushed
                     std::str::from_utf8(&bytes[start..ends[i] as usize]).unwrap_or("")
                 };
-                Arc::new(StringArray::from(spread(slots.zip(range.map(text)), len)))
+                let mut out = vec![None; len];
+                slots().zip(range.clone()).for_each(|(slot, i)| out[slot] = Some(text(i)));
+                Arc::new(StringArray::from(out))
             }
         }
     }
 }
 
-fn spread<T: Clone>(values: impl Iterator<Item = (usize, T)>, len: usize) -> Vec<Option<T>> {
-    let mut out = vec![None; len];
+fn spread<T: Copy + Default>(values: impl Iterator<Item = (usize, T)>, len: usize) -> Vec<T> {
+    let mut out = vec![T::default(); len];
     for (slot, value) in values {
-        out[slot] = Some(value);
+        out[slot] = value;
     }
     out
 }

@@ -25,8 +25,9 @@ use crate::run::{Run, discover};
 /// Bytes of a source that one segment covers, about.
 pub const PART: usize = 128 << 20;
 
-/// Smaller sources get no segments: they are read sooner than an index of them is opened.
+/// In a run of more than [`MANY`] sources smaller ones get no segments: they are read sooner than an index of them is opened.
 const SMALL: usize = 4 << 10;
+const MANY: usize = 64;
 
 /// What a store could not be updated for.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +99,8 @@ struct Task<'t> {
     old: &'t Manifest,
     options: UpdateOptions,
     generation: u64,
+    /// The run has so many sources that small ones get no segments.
+    many: bool,
     number: &'t AtomicU64,
     progress: &'t dyn Progress,
 }
@@ -122,7 +125,15 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
     let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| o.stat != s.stat));
     progress.total(to_read.map(|s| s.stat.size).sum());
-    let task = Task { dir, old, options, generation: generation(dir, &on_disk) + 1, number: &AtomicU64::new(0), progress };
+    let task = Task {
+        dir,
+        old,
+        options,
+        generation: generation(dir, &on_disk) + 1,
+        many: event_sources.len() > MANY,
+        number: &AtomicU64::new(0),
+        progress,
+    };
     // Sources and their parts are spread over the threads; a source's bytes are let go when it is done, so that memory does not grow with their number.
     let done: Vec<Result<Result<Done, io::Error>, UpdateError>> =
         event_sources.par_iter().with_max_len(1).map(|source| source_task(&task, source)).collect();
@@ -251,7 +262,7 @@ fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Erro
         let line = 1 + events::count_lines(&bytes[..offset]);
         start = Start { offset, line, order: events::order_before(bytes, layout, &timing, offset) };
     }
-    if what == What::Built && bytes.len() < SMALL && !entry.embedded {
+    if task.many && what == What::Built && bytes.len() < SMALL && !entry.embedded {
         return Ok(Ok(Done { entry, what, bytes: bytes.len() as u64 }));
     }
     let parts = cut(bytes, source, &timing, start);

@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
@@ -134,7 +134,63 @@ struct Known {
     line: String,
     /// It lacks one of the kind's constant words.
     irregular: bool,
+    rows: Rows,
 }
+
+/// Rows of one shape in rising order, as the distances between them, seven bits a byte.
+#[derive(Default)]
+struct Rows {
+    bytes: Vec<u8>,
+    count: u32,
+    last: u32,
+}
+
+impl Rows {
+    fn push(&mut self, row: u32) {
+        let mut distance = row - self.last;
+        while distance >= 0x80 {
+            self.bytes.push(distance as u8 | 0x80);
+            distance >>= 7;
+        }
+        self.bytes.push(distance as u8);
+        self.last = row;
+        self.count += 1;
+    }
+
+    fn each(bytes: &[u8], mut hit: impl FnMut(u32)) {
+        let (mut row, mut distance, mut shift) = (0u32, 0u32, 0);
+        for byte in bytes {
+            distance |= u32::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+            shift += 7;
+            if byte & 0x80 == 0 {
+                row = row.wrapping_add(distance);
+                hit(row);
+                (distance, shift) = (0, 0);
+            }
+        }
+    }
+}
+
+/// Rows of the shapes that have one document for all of them: a u32 count, the u32 ends of each shape's rows, then the rows.
+#[derive(Default)]
+struct Shapes {
+    ends: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Shapes {
+    fn write(&self, path: &Path) -> std::io::Result<()> {
+        let mut out = (self.ends.len() as u32).to_le_bytes().to_vec();
+        self.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+        out.extend_from_slice(&self.bytes);
+        std::fs::write(path, out)
+    }
+}
+
+/// The file of [`Shapes`] beside tantivy's.
+const SHAPES_FILE: &str = "shapes.bin";
+/// A document's `row` from here on is the number of a shape.
+const SHAPE_ROW: u64 = 1 << 32;
 
 /// Shapes that are remembered; a power of two.
 const SHAPES: usize = 1 << 13;
@@ -205,6 +261,8 @@ pub struct WordIndexBuilder {
     /// The shape of the record at hand.
     pub shape: Shape,
     known: Vec<Option<Known>>,
+    shapes: Shapes,
+    dir: PathBuf,
 }
 
 impl WordIndexBuilder {
@@ -217,7 +275,18 @@ impl WordIndexBuilder {
         let mut known = Vec::new();
         known.resize_with(SHAPES, || None);
         let shape = Shape { key, state: key };
-        Ok(WordIndexBuilder { writer, words, row, kinds: Vec::new(), set: WordSet::default(), line: String::new(), shape, known })
+        Ok(WordIndexBuilder {
+            writer,
+            words,
+            row,
+            kinds: Vec::new(),
+            set: WordSet::default(),
+            line: String::new(),
+            shape,
+            known,
+            shapes: Shapes::default(),
+            dir: dir.to_path_buf(),
+        })
     }
 
     /// Starts a record.
@@ -229,14 +298,39 @@ impl WordIndexBuilder {
     /// Ends the record if its shape, which is complete, is known; `false`: its words are needed.
     pub fn end_known(&mut self, row: u32, kind: u16) -> tantivy::Result<bool> {
         let shape = self.key(kind);
-        let Some(known) = self.known[shape as usize % SHAPES].as_ref().filter(|k| k.shape == shape) else { return Ok(false) };
+        let Some(known) = self.known[shape as usize % SHAPES].as_mut().filter(|k| k.shape == shape) else { return Ok(false) };
         if known.irregular
             && let Some(Some(Learning::Learnt(learnt))) = self.kinds.get_mut(usize::from(kind))
         {
             learnt.irregular.push(row);
         }
-        add(&mut self.writer, self.words, self.row, &known.line, row)?;
+        if !known.line.is_empty() {
+            known.rows.push(row);
+        }
         Ok(true)
+    }
+
+    /// Remembers a shape in the place of another, whose rows are written down.
+    fn remember(&mut self, known: Known) -> tantivy::Result<()> {
+        let place = known.shape as usize % SHAPES;
+        match self.known[place].replace(known) {
+            Some(old) => self.settle(old),
+            None => Ok(()),
+        }
+    }
+
+    /// Indexes the rows of a shape: one document for all of them.
+    fn settle(&mut self, known: Known) -> tantivy::Result<()> {
+        let value = match known.rows.count {
+            0 => return Ok(()),
+            1 => u64::from(known.rows.last),
+            _ => {
+                self.shapes.bytes.extend_from_slice(&known.rows.bytes);
+                self.shapes.ends.push(self.shapes.bytes.len() as u32);
+                SHAPE_ROW + self.shapes.ends.len() as u64 - 1
+            }
+        };
+        add(&mut self.writer, self.words, self.row, &known.line, value)
     }
 
     fn key(&self, kind: u16) -> u64 {
@@ -278,10 +372,15 @@ impl WordIndexBuilder {
                         push_word(&mut self.line, self.set.get(i));
                     }
                 }
-                if self.line.len() <= LONGEST_KNOWN {
-                    self.known[shape as usize % SHAPES] = Some(Known { shape, line: self.line.clone(), irregular });
+                if self.line.len() > LONGEST_KNOWN {
+                    return add(&mut self.writer, self.words, self.row, &self.line, u64::from(row));
                 }
-                add(&mut self.writer, self.words, self.row, &self.line, row)
+                let mut rows = Rows::default();
+                if !self.line.is_empty() {
+                    rows.push(row);
+                }
+                let line = self.line.clone();
+                self.remember(Known { shape, line, irregular, rows })
             }
             Learning::Seen(seen) => {
                 self.set.sort();
@@ -303,7 +402,7 @@ impl WordIndexBuilder {
             for word in words.iter().filter(|w| constant.binary_search(w).is_err()) {
                 push_word(&mut self.line, word);
             }
-            add(&mut self.writer, self.words, self.row, &self.line, *row)?;
+            add(&mut self.writer, self.words, self.row, &self.line, u64::from(*row))?;
         }
         let learnt = Learnt { constant: constant.len(), words: constant.into_iter().collect(), irregular: Vec::new() };
         self.kinds[kind] = Some(Learning::Learnt(learnt));
@@ -323,13 +422,17 @@ impl WordIndexBuilder {
                     for (row, words) in &seen {
                         self.line.clear();
                         words.iter().for_each(|w| push_word(&mut self.line, w));
-                        add(&mut self.writer, self.words, self.row, &self.line, *row)?;
+                        add(&mut self.writer, self.words, self.row, &self.line, u64::from(*row))?;
                     }
                     continue;
                 }
                 self.learn(kind)?;
             }
         }
+        for known in std::mem::take(&mut self.known).into_iter().flatten() {
+            self.settle(known)?;
+        }
+        self.shapes.write(&self.dir.join(SHAPES_FILE))?;
         self.writer.finalize()?;
         let out = self.kinds.into_iter().map(|kind| match kind {
             Some(Learning::Learnt(learnt)) => {
@@ -350,13 +453,13 @@ fn push_word(line: &mut String, word: &str) {
     line.push_str(word);
 }
 
-fn add(writer: &mut SingleSegmentIndexWriter, words: Field, row_field: Field, line: &str, row: u32) -> tantivy::Result<()> {
+fn add(writer: &mut SingleSegmentIndexWriter, words: Field, row_field: Field, line: &str, row: u64) -> tantivy::Result<()> {
     if line.is_empty() {
         return Ok(());
     }
     let mut document = TantivyDocument::default();
     document.add_text(words, line);
-    document.add_u64(row_field, u64::from(row));
+    document.add_u64(row_field, row);
     writer.add_document(document)
 }
 
@@ -364,6 +467,8 @@ fn add(writer: &mut SingleSegmentIndexWriter, words: Field, row_field: Field, li
 pub struct WordIndex {
     index: Index,
     words: Field,
+    shape_ends: Vec<u32>,
+    shape_rows: Vec<u8>,
 }
 
 impl WordIndex {
@@ -372,10 +477,25 @@ impl WordIndex {
         let mut index = Index::open_in_dir(dir)?;
         index.set_tokenizers(tokenizers());
         let words = index.schema().get_field("words")?;
-        Ok(WordIndex { index, words })
+        let damaged = || tantivy::TantivyError::InternalError(format!("{SHAPES_FILE} is damaged"));
+        let bytes = std::fs::read(dir.join(SHAPES_FILE))?;
+        let number = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let count = number(0).ok_or_else(damaged)? as usize;
+        let shape_rows = bytes.get(4 + 4 * count..).ok_or_else(damaged)?.to_vec();
+        let shape_ends: Vec<u32> = (1..=count).filter_map(|i| number(4 * i)).collect();
+        if !shape_ends.is_sorted() || shape_ends.last().copied().unwrap_or(0) as usize != shape_rows.len() {
+            return Err(damaged());
+        }
+        Ok(WordIndex { index, words, shape_ends, shape_rows })
     }
 
-    /// Calls `hit` for every row whose document has the term (`prefix`: a term that begins so).
+    fn rows_of_shape(&self, shape: usize) -> &[u8] {
+        let Some(end) = self.shape_ends.get(shape) else { return &[] };
+        let start = shape.checked_sub(1).map_or(0, |before| self.shape_ends[before]);
+        &self.shape_rows[start as usize..*end as usize]
+    }
+
+    /// Calls `hit` for every row, in no order, whose document has the term (`prefix`: a term that begins so).
     pub fn rows(&self, term: &str, prefix: bool, mut hit: impl FnMut(u32)) -> tantivy::Result<()> {
         use tantivy::{DocSet, TERMINATED};
         for segment in self.index.searchable_segments()? {
@@ -386,7 +506,11 @@ impl WordIndex {
                 let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
                 let mut doc = postings.doc();
                 while doc != TERMINATED {
-                    hit(rows.get_val(doc) as u32);
+                    let value = rows.get_val(doc);
+                    match value.checked_sub(SHAPE_ROW) {
+                        None => hit(value as u32),
+                        Some(shape) => Rows::each(self.rows_of_shape(shape as usize), &mut hit),
+                    }
                     doc = postings.advance();
                 }
                 Ok(())

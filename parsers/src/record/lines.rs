@@ -94,8 +94,7 @@ fn is_broken(line: &[u8]) -> bool {
 
 /// The format of a line whose ANSI escapes are still there.
 fn start_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static Format> {
-    let lead = line.iter().take_while(|b| **b == b'\r').count();
-    let line = &line[lead..];
+    let line = &line[super::lead(line)..];
     if line.first() == Some(&0x1b) {
         let mut head = [0; COLOURED];
         let len = strip_ansi_head(&line[..line.len().min(COLOURED)], &mut head);
