@@ -227,6 +227,7 @@ fn links_that_loop_or_lead_nowhere() {
     let place = place(&[("good.log", GOOD.as_bytes()), ("below/more.log", GOOD.replace("2026", "2027").as_bytes())]);
     std::os::unix::fs::symlink("..", place.path("run/below/up")).expect("link");
     std::os::unix::fs::symlink("nothing-there.log", place.path("run/dangling.log")).expect("link");
+    std::os::unix::fs::symlink("itself.log", place.path("run/itself.log")).expect("link");
     std::os::unix::fs::symlink("good.log", place.path("run/latest.log")).expect("link");
     let ran = ask(&place, "kind:prefill_batch");
     assert_eq!(ran.code, FOUND, "{}", ran.stderr);
@@ -234,16 +235,14 @@ fn links_that_loop_or_lead_nowhere() {
     assert_eq!(rows(&ran), ["run/good.log:1,prefill_batch", "run/below/more.log:1,prefill_batch"], "{}", ran.stderr);
     let listed = place.corr(&["sources", "run"]);
     let said = listed.stdout + &listed.stderr;
-    for (name, why) in [("dangling.log", "a link to nothing"), ("below/up", "a link to a directory")] {
+    for (name, why) in [("dangling.log", "a link to nothing"), ("itself.log", "a link to nothing"), ("below/up", "a link to a directory")] {
         assert!(said.lines().any(|l| l.contains(name) && l.contains(why)), "{name} is not said to be {why}:\n{said}");
     }
-    std::os::unix::fs::symlink("itself.log", place.path("run/itself.log")).expect("link");
-    part(&ask(&place, "kind:prefill_batch"), "itself.log", "symbolic links");
 }
 
 #[test]
 fn odd_bytes_in_lines() {
-    let mut log = Vec::new();
+    let mut log = b"\xef\xbb\xbf".to_vec();
     log.extend(GOOD.replace('\n', "\r\n").as_bytes());
     log.extend(b"[2026-05-20 08:30:03] a NUL \0 and \0\0 more: beforenul\0afternul\n");
     log.extend(b"[2026-05-20 08:30:04] not UTF-8: caf\xe9 \xff\xfe \xc0\x80 \xed\xa0\x80 end\n");

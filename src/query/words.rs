@@ -128,7 +128,7 @@ impl Masks {
         const ONES: u64 = 0x0101_0101_0101_0101;
         const TOPS: u64 = 0x8080_8080_8080_8080;
         // The top bit of each byte that is at least `n`; the bytes are below 0x80.
-        let at_least = |bytes: u64, n: u8| bytes + ONES * u64::from(0x80 - n) & TOPS;
+        let at_least = |bytes: u64, n: u8| (bytes + ONES * u64::from(0x80 - n)) & TOPS;
         // The top bits of eight bytes side by side.
         let gather = |tops: u64| (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         let mut masks = Masks { word: 0, decimal: 0, letter: 0, odd: false };
@@ -136,12 +136,12 @@ impl Masks {
         for (i, eight) in block.chunks_exact(8).enumerate() {
             let raw = u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]]);
             let bytes = raw & !TOPS;
-            let lower = bytes | ONES * 0x20;
+            let lower = bytes | (ONES * 0x20);
             let decimal = at_least(bytes, b'0') & !at_least(bytes, b'9' + 1);
             let behind = !at_least(lower, b'z' + 1);
             let letter = at_least(lower, b'g') & behind;
             let word = at_least(lower, b'a') & behind | decimal;
-            let backslash = !((bytes ^ ONES * u64::from(b'\\')) + ONES * 0x7f) & TOPS;
+            let backslash = !((bytes ^ (ONES * u64::from(b'\\'))) + ONES * 0x7f) & TOPS;
             odd |= raw & TOPS | backslash;
             masks.word |= gather(word) << (8 * i);
             masks.decimal |= gather(decimal) << (8 * i);

@@ -347,7 +347,7 @@ mod tests {
             stat: Stat { size: bytes.len() as u64, mtime: 0, ctime: 0, inode: 0 },
             compression: Compression::None,
             class: Class::Events,
-            detection: detect::detect(bytes, true),
+            detection: corr_parsers::detect::detect(bytes, true),
             owner: Owner::default(),
             clock: Clock::assumed(),
             damage: None,
