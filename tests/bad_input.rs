@@ -227,7 +227,6 @@ fn links_that_loop_or_lead_nowhere() {
     let place = place(&[("good.log", GOOD.as_bytes()), ("below/more.log", GOOD.replace("2026", "2027").as_bytes())]);
     std::os::unix::fs::symlink("..", place.path("run/below/up")).expect("link");
     std::os::unix::fs::symlink("nothing-there.log", place.path("run/dangling.log")).expect("link");
-    std::os::unix::fs::symlink("itself.log", place.path("run/itself.log")).expect("link");
     std::os::unix::fs::symlink("good.log", place.path("run/latest.log")).expect("link");
     let ran = ask(&place, "kind:prefill_batch");
     assert_eq!(ran.code, FOUND, "{}", ran.stderr);
@@ -235,9 +234,12 @@ fn links_that_loop_or_lead_nowhere() {
     assert_eq!(rows(&ran), ["run/good.log:1,prefill_batch", "run/below/more.log:1,prefill_batch"], "{}", ran.stderr);
     let listed = place.corr(&["sources", "run"]);
     let said = listed.stdout + &listed.stderr;
-    for (name, why) in [("dangling.log", "a link to nothing"), ("itself.log", "a link to nothing"), ("below/up", "a link to a directory")] {
+    for (name, why) in [("dangling.log", "a link to nothing"), ("below/up", "a link to a directory")] {
         assert!(said.lines().any(|l| l.contains(name) && l.contains(why)), "{name} is not said to be {why}:\n{said}");
     }
+    // What a link to itself stands for cannot be known: a part of the run may be missing.
+    std::os::unix::fs::symlink("itself.log", place.path("run/itself.log")).expect("link");
+    part(&ask(&place, "kind:prefill_batch"), "itself.log", "symbolic links");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_rea
                         next: String::new(),
                         failure: false,
                     }),
-                    Some(_) if is_link => {
+                    Some(e) if is_link && e.kind() == io::ErrorKind::NotFound => {
                         not_read.push(NotRead { name, why: "a link to nothing".into(), next: String::new(), failure: false });
                     }
                     Some(error) => not_read.push(unreadable(name, &error)),
