@@ -39,6 +39,10 @@ impl Finder {
                     pattern.push_str(&format!("\\x{byte:02x}"));
                 }
             }
+            if literal.ends {
+                // Said here and not only in `whole`: the engine goes on faster than it starts again.
+                pattern.push_str("(?:[^0-9A-Za-z]|\\z)");
+            }
         }
         let regex = regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok()?;
         let edges = literals.iter().any(|l| l.begins || l.ends);

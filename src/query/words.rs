@@ -65,7 +65,18 @@ pub fn words(bytes: &[u8]) -> Words<'_> {
 /// ASCII, which nearly all of a log is: the index looks at every byte, and this was a seventh of its time.
 pub fn each_word(bytes: &[u8], mut each: impl FnMut(Range<usize>, u8)) {
     let mut at = 0;
-    while let Some(block) = bytes[at..].first_chunk::<64>() {
+    let mut tail = [0u8; 64];
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let block = match rest.first_chunk::<64>() {
+            Some(block) => block,
+            None => {
+                // Behind the last byte stand zeros, which are no word.
+                tail[..rest.len()].copy_from_slice(rest);
+                tail[rest.len()..].fill(0);
+                &tail
+            }
+        };
         let masks = Masks::of(block);
         let mut left = masks.word;
         let mut next = at + 64;
@@ -98,7 +109,6 @@ pub fn each_word(bytes: &[u8], mut each: impl FnMut(Range<usize>, u8)) {
         }
         at = next;
     }
-    plainly(bytes, at, bytes.len() + 1, &mut each);
 }
 
 /// Word by word from `at` until one ends at or behind `until`: where that is. `None` at the end of the bytes.

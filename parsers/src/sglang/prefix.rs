@@ -87,7 +87,7 @@ fn read_tags(line: &[u8], from: usize) -> Option<(&[u8], usize)> {
             at += 1;
             continue;
         }
-        let (name, _) = TAGS.iter().find(|(name, _)| rest.starts_with(name.as_bytes()))?;
+        let (name, _) = TAGS.iter().find(|(name, _)| rest.first() == name.as_bytes().first() && rest.starts_with(name.as_bytes()))?;
         let digits = rest[name.len()..].iter().take_while(|b| b.is_ascii_digit()).count();
         if digits == 0 || digits > 6 {
             return None;
@@ -170,7 +170,8 @@ pub fn tag_fields(tags: &[u8], event: &mut Event<'_>) {
         let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
         let tag = &rest[..end];
         for (name, field) in TAGS {
-            if let Some(digits) = tag.strip_prefix(name.as_bytes())
+            if tag.first() == name.as_bytes().first()
+                && let Some(digits) = tag.strip_prefix(name.as_bytes())
                 && let Some(rank) = small_int(digits)
             {
                 event.field(field, *name, Value::Int(rank));

@@ -187,6 +187,10 @@ fn object<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
 
 fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
     let value = &message[item.value.clone()];
+    // Most members of a request are not set: they say nothing.
+    if is_none(value) {
+        return;
+    }
     match key {
         b"rid" => rid(value, event),
         b"bootstrap_room" => rooms(value, event),
@@ -202,13 +206,7 @@ fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a
         }
         b"response_format" => each(message, item.value.start, event, format_item),
         b"external_trace_header" => headers(message, item, event),
-        b"cache_salt" | b"user" => {
-            if !is_none(value) {
-                withhold_at(item, Secret::Credential, "cache_salt", event);
-            }
-        }
-        // Most members of a request are not set: they say nothing.
-        _ if is_none(value) => {}
+        b"cache_salt" | b"user" => withhold_at(item, Secret::Credential, "cache_salt", event),
         _ => {
             if let Some(name) = OBJ_FIELDS.iter().find(|name| name.as_bytes() == key) {
                 scalar_field(name, value, event);

@@ -34,6 +34,17 @@ fn opens(bytes: &[u8], at: usize) -> bool {
     matches!(before, b'b' | b'r' | b'f' | b'u') && !letter_before
 }
 
+/// Bytes of a name.
+const NAME: [bool; 256] = {
+    let mut name = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        name[b] = (b as u8).is_ascii_alphanumeric() || b as u8 == b'_';
+        b += 1;
+    }
+    name
+};
+
 /// Bytes that neither end a value nor open a part of it.
 const PLAIN: [bool; 256] = {
     let mut plain = [true; 256];
@@ -50,6 +61,12 @@ const PLAIN: [bool; 256] = {
 ///
 /// `'first' ... 'last'`, as truncated values are printed, is one value.
 pub fn value_end(bytes: &[u8], at: usize) -> usize {
+    // What most members of a request are.
+    match bytes.get(at..at + 6) {
+        Some([b'N', b'o', b'n', b'e', b',', _] | [b'T', b'r', b'u', b'e', b',', _]) => return at + 4,
+        Some(b"False,") => return at + 5,
+        _ => {}
+    }
     let mut at = at;
     let mut depth = 0usize;
     while at < bytes.len() {
@@ -170,7 +187,7 @@ impl<'a> Items<'a> {
         let bytes = self.bytes;
         let start = self.at;
         if self.call {
-            let len = bytes[start..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+            let len = bytes[start..].iter().take_while(|b| NAME[usize::from(**b)]).count();
             if bytes.get(start + len) == Some(&b'=') {
                 self.at = start + len + 1;
                 return start..start + len;
