@@ -3,5 +3,6 @@
 #   benches/compare.sh DIR [--bytes N] [--seed N] [--short]
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-(cd "$here" && cargo build --release -p corr -p corr-benches)
+# One after the other: built together, corr would get the features that the naive index has.
+(cd "$here" && cargo build --release -p corr-benches && cargo build --release -p corr)
 "${CARGO_TARGET_DIR:-$here/target}/release/compare" "$@"

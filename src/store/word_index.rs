@@ -100,17 +100,20 @@ pub struct Shape {
 impl Shape {
     /// Adds a word in any case.
     pub fn word(&mut self, payload: &[u8], range: Range<usize>) {
-        let mut state = mix(self.state ^ range.len() as u64);
+        let mut state = self.state;
         let mut at = range.start;
+        // Tells the eight bytes that begin a word from those that go on in one. How long a word is, its last bytes say: none is 0.
+        let mut part = 0;
         while at < range.end {
             let len = (range.end - at).min(8);
-            let eight = match payload.get(at..at + 8) {
-                Some(eight) => u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]]),
+            let eight = match payload.get(at..).and_then(|rest| rest.first_chunk()) {
+                Some(eight) => u64::from_le_bytes(*eight),
                 None => payload[at..range.end].iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)),
             };
             // Bit 5 is what tells an ASCII letter's cases apart; digits have it set. Other bytes only make more shapes of one.
             let folded = (eight | 0x2020_2020_2020_2020) & (u64::MAX >> (64 - 8 * len));
-            state = mix(state ^ folded);
+            state = mix(state ^ folded ^ part);
+            part = 0x5851_f42d_4c95_7f2d;
             at += len;
         }
         self.state = state;
