@@ -22,7 +22,7 @@ use crate::store::update::{self, Progress, Report, UpdateOptions};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   corr index runs/r42
-  corr index runs/r42 --store /var/tmp/r42.corr --embed-text     an index that can be moved without the run")]
+  corr index runs/r42 --store r42.corr --embed-text     an index that can be moved without the run")]
 pub struct Args {
     /// Run directory, files, globs in quotes, or `-` for standard input.
     #[arg(required = true, value_name = "RUN")]
