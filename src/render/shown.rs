@@ -250,7 +250,10 @@ fn withheld_json(payload: &[u8], w: &Withheld) -> Json {
         // Neither length nor hash: a short key could be guessed from them.
         return json!({"name": w.name, "why": secret_name(w.why)});
     }
-    json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash(bytes)})
+    match hash(bytes) {
+        Some(hash) => json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash}),
+        None => json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "masked": true}),
+    }
 }
 
 fn secret_name(why: Secret) -> &'static str {
@@ -261,9 +264,14 @@ fn secret_name(why: Secret) -> &'static str {
     }
 }
 
-/// The first 16 hex digits of a BLAKE3 hash: enough to tell bodies apart.
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().as_str()[..16].to_string()
+/// The first 16 hex digits of a BLAKE3 hash: enough to tell bodies apart. `None` for what a store overwrote when it embedded the text: a hash of that
+/// would be told as the body's.
+fn hash(bytes: &[u8]) -> Option<String> {
+    let inner = bytes.strip_prefix(b"\"").and_then(|b| b.strip_suffix(b"\"")).unwrap_or(bytes);
+    if !inner.is_empty() && inner.iter().all(|b| matches!(b, b'*' | b'\n')) {
+        return None;
+    }
+    Some(blake3::hash(bytes).to_hex().as_str()[..16].to_string())
 }
 
 /// A part of the payload as text, with each withheld span replaced by its name, length and hash; a credential by its name
@@ -284,7 +292,10 @@ pub fn visible_text(payload: &[u8], range: std::ops::Range<usize>, withheld: &[W
         if w.why == Secret::Credential {
             out.push_str(&format!("‹{} withheld›", w.name));
         } else {
-            out.push_str(&format!("‹{}: {} bytes, blake3 {}›", w.name, bytes.len(), hash(bytes)));
+            match hash(bytes) {
+                Some(hash) => out.push_str(&format!("‹{}: {} bytes, blake3 {hash}›", w.name, bytes.len())),
+                None => out.push_str(&format!("‹{}: {} bytes, masked›", w.name, bytes.len())),
+            }
         }
         at = to;
     }
