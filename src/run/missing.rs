@@ -70,7 +70,8 @@ pub fn of(run: &Run, coverage: &[Option<&Coverage>]) -> Vec<Missing> {
     }
     let timeless: Vec<&str> = covered
         .iter()
-        .filter(|(s, c)| !s.detection.formats.is_empty() && c.parsed.records > 0 && c.first.is_none())
+        // A document has no time and wants none.
+        .filter(|(s, c)| !s.detection.formats.is_empty() && c.parsed.records > 1 && c.first.is_none())
         .map(|(s, _)| s.key.as_str())
         .collect();
     if !timeless.is_empty() {
