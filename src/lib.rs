@@ -2,6 +2,11 @@
 //!
 //! The data's way is told in ARCHITECTURE.md. This library holds all logic; `main.rs` and `cli` only map arguments to it.
 #![deny(unsafe_code)]
+// What is read is untrusted: a panic that input can reach is a crash for a user. Tests may.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
+)]
 
 pub mod cli;
 pub mod query;

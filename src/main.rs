@@ -1,4 +1,8 @@
 //! The `corr` program: arguments in, exit code out.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
+)]
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

@@ -336,3 +336,68 @@ fn many_fields_and_deep_json() {
     assert_eq!(self::rows(&found).len(), 1, "{}{}", found.stdout, found.stderr);
     assert_eq!(self::rows(&ask(&place, "f12:* OR kind:server_ready")).len(), 2);
 }
+
+/// Every file of a store, cut, overwritten at its end or gone: the answer is the same as from the whole store, read from the sources where it must
+/// be, and what is damaged is named.
+#[test]
+fn a_damaged_store() {
+    let place = Place::with("direct-run");
+    let indexed = place.corr(&["index", "direct-run", "--store", "store", "--embed-text"]);
+    assert_eq!(indexed.code, Some(0), "{}", indexed.stderr);
+    let mut files = Vec::new();
+    files_below(&place.path("store"), &mut files);
+    let questions: &[&[&str]] = &[&["kind:request_end OR worker"], &["rid:*", "--count-by", "kind"], &["adding worker", "-C", "1"]];
+    let ask = |question: &[&str]| place.corr(&[&["query", "direct-run"], question, &["--store", "store"]].concat());
+    let whole: Vec<_> = questions.iter().map(|q| ask(q)).collect();
+    assert!(whole.iter().all(|ran| ran.code == Some(0) && !ran.stdout.is_empty()));
+    let mut named = 0;
+    for file in &files {
+        let bytes = std::fs::read(file).expect("a file of the store");
+        let end = bytes.len().saturating_sub(16);
+        let in_words = file.parent().is_some_and(|dir| dir.ends_with("words"));
+        let cut = Some(bytes[..bytes.len() / 2].to_vec());
+        // What tantivy asserts of its footer. corr's own tables have no check sum.
+        let garbled = in_words.then(|| [&bytes[..end], &[0xff; 16][..bytes.len() - end]].concat());
+        for damaged in [Some(cut), Some(None), garbled.map(Some)].into_iter().flatten() {
+            match &damaged {
+                Some(bytes) => std::fs::write(file, bytes).expect("write a damaged file"),
+                None => std::fs::remove_file(file).expect("remove a file"),
+            }
+            for (question, whole) in questions.iter().zip(&whole) {
+                let ran = ask(question);
+                assert_eq!((ran.code, &ran.stdout), (whole.code, &whole.stdout), "{}: {question:?}: {}", file.display(), ran.stderr);
+                assert!(!ran.stderr.contains("panicked"), "{}: {question:?}: {}", file.display(), ran.stderr);
+                named += usize::from(ran.stderr.contains("corr index --rebuild"));
+            }
+        }
+        std::fs::write(file, bytes).expect("put the file back");
+    }
+    assert!(named > files.len(), "{named} of {} files", files.len());
+}
+
+/// A locator that names nothing is not taken for a source that is gone too.
+#[test]
+fn show_of_a_store_whose_sources_are_gone() {
+    let place = Place::with("direct-run");
+    let indexed = place.corr(&["index", "direct-run", "--store", "store", "--embed-text"]);
+    assert_eq!(indexed.code, Some(0), "{}", indexed.stderr);
+    std::fs::remove_dir_all(place.path("direct-run")).expect("remove the run");
+    let show = |locator: &str| place.corr(&["show", locator, "--run", "direct-run", "--store", "store"]);
+    let ran = show("nowhere.log:1");
+    assert_eq!((ran.code, ran.stdout.as_str()), (ERROR, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nowhere.log: no source of direct-run has this path"), "{}", ran.stderr);
+    let ran = show("logs/router.log:42");
+    assert_eq!(ran.code, FOUND, "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("direct-run/logs/router.log:42"), "{}", ran.stdout);
+}
+
+fn files_below(dir: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("a directory of the store") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files_below(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}

@@ -3,6 +3,11 @@
 //! The data's way: a source's bytes are split into records ([`record`]), an envelope is peeled off ([`envelope`]), a payload format
 //! parses the rest into an [`event::Event`]. Envelopes and formats compose freely. Adding one is one folder and one line in a table below.
 #![forbid(unsafe_code)]
+// What is read is untrusted: a panic that input can reach is a crash for a user. Tests may.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
+)]
 
 pub mod clock;
 pub mod detect;
@@ -15,6 +20,7 @@ pub mod json;
 pub mod keyvalue;
 pub mod record;
 pub mod records;
+mod search;
 pub mod secret;
 pub mod sglang;
 pub mod stamp;

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::event::{Event, Field, Secret, Value};
+use crate::search;
 
 #[cfg(test)]
 mod tests;
@@ -125,11 +126,8 @@ static NAMES: &[&str] = &[
     "authorization",
 ];
 
-static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let patterns = TRIGGERS.iter().map(|(trigger, _)| trigger);
-    // cannot fail: a few dozen short patterns, known at compile time and tested, are far below every limit.
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(patterns).expect("fixed patterns")
-});
+static SEARCH: LazyLock<AhoCorasick> =
+    LazyLock::new(|| search::for_words(MatchKind::LeftmostFirst, TRIGGERS.iter().map(|(trigger, _)| *trigger)));
 
 /// Names longer than this are none.
 const MAX_NAME: usize = 64;

@@ -214,7 +214,7 @@ fn ask_segment(question: &Question, index: usize, source: &Asked, segment: &Segm
     let (first, last) = (segment.reference.first, segment.reference.last);
     asking.indexed_rows += segment.len() as u64;
     let bounds = match (first, last) {
-        (Some(first), Some(last)) => Some(Stamp { start: first, end: last.max(first + 1) }),
+        (Some(first), Some(last)) => Some(Stamp { start: first, end: last.max(first.saturating_add(1)) }),
         _ => None,
     };
     if let Some(bounds) = bounds
@@ -449,7 +449,7 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
             while let Some(hit) = scan::earlier(finder.find(&bytes[..end], at), torn.next(at)) {
                 let Some(row) = table.row_at(hit as u64) else { break };
                 rows.push(row);
-                at = (table.offset(row) + table.length(row)) as usize;
+                at = table.offset(row).saturating_add(table.length(row)) as usize;
                 if at >= end {
                     break;
                 }

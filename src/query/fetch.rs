@@ -195,7 +195,7 @@ fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
             let from = of_source.partition_point(|i| hits[*i].offset < segment.reference.from);
             let to = of_source.partition_point(|i| hits[*i].offset < segment.reference.to);
             // A segment that cannot be read leaves its hits to be counted.
-            let _: Result<(), StoreError> = lines_of(segment, hits, &of_source[from..to], &mut lines);
+            let _: Result<(), StoreError> = lines_of(segment, hits, of_source.get(from..to).unwrap_or(&[]), &mut lines);
         }
         if of_source.iter().all(|i| lines[*i] > 0) {
             continue;

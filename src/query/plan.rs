@@ -186,10 +186,7 @@ fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'sta
     // Long words are terms by their first bytes.
     let term = first_bytes(word);
     set.exact &= word.len() < LONGEST;
-    segment
-        .words()?
-        .rows(term, prefix || word.len() > LONGEST, |row| set.insert(row as usize))
-        .map_err(|e| StoreError { path: "words".into(), error: e.to_string() })?;
+    segment.rows_of_word(term, prefix || word.len() > LONGEST, |row| set.insert(row as usize))?;
     let meta = segment.meta()?;
     let constant: Vec<bool> =
         meta.kind_words.iter().map(|k| k.words.iter().any(|w| if prefix { w.starts_with(term) } else { w == term })).collect();

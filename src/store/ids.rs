@@ -145,10 +145,10 @@ impl<'b> Ids<'b> {
         };
         Some(Ids {
             hex_keys: take(hex_unique.checked_mul(16)?)?,
-            hex_ends: take((hex_unique + 1).checked_mul(4)?)?,
+            hex_ends: take(hex_unique.checked_add(1)?.checked_mul(4)?)?,
             hex_rows: take(hex_total.checked_mul(4)?)?,
-            text_starts: take((text_unique + 1).checked_mul(4)?)?,
-            text_ends: take((text_unique + 1).checked_mul(4)?)?,
+            text_starts: take(text_unique.checked_add(1)?.checked_mul(4)?)?,
+            text_ends: take(text_unique.checked_add(1)?.checked_mul(4)?)?,
             text_rows: take(text_total.checked_mul(4)?)?,
             text_bytes: take(text_len)?,
         })
@@ -216,9 +216,10 @@ impl<'b> Ids<'b> {
         if from >= to {
             return;
         }
-        for i in read_u32(ends, from)..read_u32(ends, to) {
-            rows.push(read_u32(all, i as usize));
-        }
+        // A damaged table says nothing, and is not taken for row 0.
+        let (from, to) = (read_u32(ends, from) as usize, read_u32(ends, to) as usize);
+        let all = all.as_chunks::<4>().0;
+        rows.extend(all.get(from..to).unwrap_or(&[]).iter().map(|row| u32::from_le_bytes(*row)));
     }
 }
 

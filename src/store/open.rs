@@ -8,8 +8,10 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 
+use super::guard::guard;
 use super::ids::Ids;
 use super::manifest::SegmentRef;
 use super::rows::Rows;
@@ -17,6 +19,9 @@ use super::rowset::RowSet;
 use super::segment::SegmentMeta;
 use super::word_index::WordIndex;
 use crate::run::bytes::{self, Bytes};
+
+const WORDS: &str = "words";
+const COLUMNS: &str = "columns.parquet";
 
 /// What of a store cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +80,11 @@ impl Segment {
         StoreError { path: self.dir.join(file).display().to_string(), error: error.to_string() }
     }
 
+    /// What a library reads of one of the segment's files.
+    fn guarded<T, E: std::fmt::Display>(&self, file: &str, read: impl FnOnce() -> Result<T, E>) -> Result<T, StoreError> {
+        guard(read).map_err(|e| self.damaged(file, e))?.map_err(|e| self.damaged(file, e))
+    }
+
     fn load<'a>(&self, cell: &'a OnceLock<Bytes>, file: &str) -> Result<&'a Bytes, StoreError> {
         if let Some(bytes) = cell.get() {
             return Ok(bytes);
@@ -110,12 +120,18 @@ impl Segment {
         Ok(self.meta.get_or_init(|| meta))
     }
 
+    /// Calls `hit` for every row, in no order, that the word index has for a term.
+    pub fn rows_of_word(&self, term: &str, prefix: bool, mut hit: impl FnMut(u32)) -> Result<(), StoreError> {
+        let words = self.words()?;
+        self.guarded(WORDS, || words.rows(term, prefix, &mut hit))
+    }
+
     /// Rows by word.
-    pub fn words(&self) -> Result<&WordIndex, StoreError> {
+    fn words(&self) -> Result<&WordIndex, StoreError> {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
-        let words = WordIndex::open(&self.dir.join("words")).map_err(|e| self.damaged("words", e))?;
+        let words = self.guarded(WORDS, || WordIndex::open(&self.dir.join(WORDS)))?;
         Ok(self.words.get_or_init(|| words))
     }
 
@@ -125,44 +141,50 @@ impl Segment {
     }
 
     fn parquet(&self) -> Result<&(File, ArrowReaderMetadata), StoreError> {
-        const FILE: &str = "columns.parquet";
         if let Some(open) = self.columns.get() {
             return Ok(open);
         }
-        let file = File::open(self.dir.join(FILE)).map_err(|e| self.damaged(FILE, e))?;
+        let file = File::open(self.dir.join(COLUMNS)).map_err(|e| self.damaged(COLUMNS, e))?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|e| self.damaged(FILE, e))?;
+        let metadata = self.guarded(COLUMNS, || ArrowReaderMetadata::load(&file, options))?;
         Ok(self.columns.get_or_init(|| (file, metadata)))
     }
 
     /// Calls `each` with the row and the value of one column, rows rising, values that are missing left out.
     /// `only` reads no other rows than those.
-    pub fn column(&self, name: &str, only: Option<&RowSet>, mut each: impl FnMut(usize, Cell<'_>)) -> Result<(), StoreError> {
-        const FILE: &str = "columns.parquet";
+    pub fn column(&self, name: &str, only: Option<&RowSet>, each: impl FnMut(usize, Cell<'_>)) -> Result<(), StoreError> {
         let (file, metadata) = self.parquet()?;
-        let file = file.try_clone().map_err(|e| self.damaged(FILE, e))?;
+        let file = file.try_clone().map_err(|e| self.damaged(COLUMNS, e))?;
+        self.guarded(COLUMNS, || self.cells(name, only, file, metadata, each))
+    }
+
+    fn cells(
+        &self,
+        name: &str,
+        only: Option<&RowSet>,
+        file: File,
+        metadata: &ArrowReaderMetadata,
+        mut each: impl FnMut(usize, Cell<'_>),
+    ) -> Result<(), ParquetError> {
         // By position: a name with a dot would be taken for a path.
-        let at = metadata.schema().index_of(name).map_err(|e| self.damaged(FILE, e))?;
+        let at = metadata.schema().index_of(name)?;
         let mask = ProjectionMask::roots(metadata.parquet_schema(), [at]);
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone()).with_projection(mask).with_batch_size(65_536);
-        let chosen: Option<Vec<usize>> = only.map(|set| set.iter().collect());
+        // Many rows are read faster by reading all.
+        let chosen: Option<Vec<usize>> = only.filter(|set| set.count() < self.len() / 4).map(|set| set.iter().collect());
         if let Some(rows) = &chosen {
-            // Many rows are read faster by reading all.
-            if rows.len() < self.len() / 4 {
-                builder = builder.with_row_selection(selection(rows));
-            }
+            builder = builder.with_row_selection(selection(rows));
         }
-        let sparse = chosen.as_ref().is_some_and(|rows| rows.len() < self.len() / 4);
-        let reader = builder.build().map_err(|e| self.damaged(FILE, e))?;
+        let reader = builder.build()?;
         let mut read = 0usize;
         for batch in reader {
-            let batch = batch.map_err(|e| self.damaged(FILE, e))?;
+            let batch = batch?;
             let array = batch.column(0);
             for i in 0..array.len() {
-                let row = match (&chosen, sparse) {
-                    (Some(rows), true) => rows[read + i],
-                    _ => read + i,
+                let row = match &chosen {
+                    Some(rows) => rows.get(read + i).copied().unwrap_or(usize::MAX),
+                    None => read + i,
                 };
                 if row >= self.len() || array.is_null(i) || only.is_some_and(|set| !set.contains(row)) {
                     continue;
@@ -174,7 +196,7 @@ impl Segment {
                     DataType::Float64 => Cell::Float(array.as_primitive::<Float64Type>().value(i)),
                     DataType::Boolean => Cell::Bool(array.as_boolean().value(i)),
                     DataType::Utf8 => Cell::Text(array.as_string::<i32>().value(i)),
-                    other => return Err(self.damaged(FILE, format!("column {name} has the type {other}"))),
+                    other => return Err(ParquetError::General(format!("column {name} has the type {other}"))),
                 };
                 each(row, cell);
             }

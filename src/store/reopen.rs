@@ -9,7 +9,7 @@ use super::manifest::{Entry, SegmentRef};
 pub fn kept(entry: &Entry, layout: &Layout, bytes: &[u8]) -> Option<(Vec<SegmentRef>, usize)> {
     let size = usize::try_from(entry.size).ok()?;
     // A source without segments was too small for them: there is nothing to keep.
-    if bytes.len() < size || (entry.document && bytes.len() != size) || entry.segments.is_empty() {
+    if size == 0 || bytes.len() < size || (entry.document && bytes.len() != size) || entry.segments.is_empty() {
         return None;
     }
     for s in &entry.segments {

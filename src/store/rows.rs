@@ -73,13 +73,13 @@ impl<'b> Rows<'b> {
         let number = |i: usize| usize::try_from(u64::from_le_bytes(bytes.get(8 + i * 8..16 + i * 8)?.try_into().ok()?)).ok();
         let (count, long) = (number(1)?, number(2)?);
         let lengths_at = 32;
-        let blocks_at = lengths_at + count.checked_mul(2)?;
-        let long_at = blocks_at + count.div_ceil(BLOCK) * 8;
+        let blocks_at = count.checked_mul(2)?.checked_add(lengths_at)?;
+        let long_at = count.div_ceil(BLOCK).checked_mul(8)?.checked_add(blocks_at)?;
         Some(Rows {
             count,
             lengths: bytes.get(lengths_at..blocks_at)?,
             blocks: bytes.get(blocks_at..long_at)?,
-            long: bytes.get(long_at..long_at + long.checked_mul(12)?)?,
+            long: bytes.get(long_at..long.checked_mul(12)?.checked_add(long_at)?)?,
         })
     }
 
@@ -98,7 +98,7 @@ impl<'b> Rows<'b> {
         let block = row / BLOCK;
         let mut at = read_u64(self.blocks, block * 8);
         for r in block * BLOCK..row {
-            at += self.length(r);
+            at = at.saturating_add(self.length(r));
         }
         at
     }
@@ -143,10 +143,10 @@ impl<'b> Rows<'b> {
         let mut at = read_u64(self.blocks, block * 8);
         for row in block * BLOCK..self.count.min((block + 1) * BLOCK) {
             let length = self.length(row);
-            if offset < at + length {
+            if offset < at.saturating_add(length) {
                 return Some(row);
             }
-            at += length;
+            at = at.saturating_add(length);
         }
         None
     }

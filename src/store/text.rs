@@ -96,11 +96,12 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(damaged());
     }
     let (count, size) = (number(16)? as usize, number(8)? as usize);
-    let table = bytes.len().checked_sub(16 + count.checked_mul(8).ok_or_else(damaged)?).ok_or_else(damaged)?;
-    let end_of = |i: usize| u64::from_le_bytes(bytes[table + i * 8..table + i * 8 + 8].try_into().unwrap_or_default()) as usize;
+    let table = (bytes.len() - 16).checked_sub(count.checked_mul(8).ok_or_else(damaged)?).ok_or_else(damaged)?;
+    let ends = bytes[table..bytes.len() - 16].as_chunks::<8>().0;
     let mut text = Vec::new();
-    for i in 1..count {
-        let frame = bytes.get(end_of(i - 1)..end_of(i)).ok_or_else(damaged)?;
+    for pair in ends.windows(2) {
+        let [start, end] = [pair[0], pair[1]].map(|end| u64::from_le_bytes(end) as usize);
+        let frame = bytes.get(start..end).ok_or_else(damaged)?;
         text.extend_from_slice(&zstd::bulk::decompress(frame, FRAME)?);
     }
     if text.len() == size { Ok(text) } else { Err(damaged()) }

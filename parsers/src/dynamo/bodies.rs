@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::event::{Event, Outcome, Secret, Value};
+use crate::search;
 
 /// Names whose value is text of a user or a model, or token ids. A number under such a name is a count. `suffix` is not among them: in
 /// these logs it is the end of a model's slug.
@@ -44,10 +45,7 @@ const NAMES: &[&str] = &[
 const ENDS: &[&str] = &["_prompt", "_text", "_body", "_messages", "_content", "_arguments", "_token_ids", "_input"];
 
 /// What every name of a body ends in. Of what one search finds, the words around it decide.
-static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    // cannot fail: a few short patterns, known at compile time and tested, are far below every limit.
-    AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(NAMES).expect("fixed patterns")
-});
+static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| search::for_words(MatchKind::LeftmostLongest, NAMES.iter().copied()));
 
 /// Is this the name of a body?
 pub fn is_name(raw: &str) -> bool {

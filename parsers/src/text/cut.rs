@@ -4,7 +4,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::search;
 
 /// What alone says that a request's record stands here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +72,7 @@ static MARKS: &[(&str, Mark)] = &[
     ("target", Mark::CommonKey),
 ];
 
-static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    // cannot fail: a few dozen short patterns, known at compile time and tested, are far below every limit.
-    AhoCorasick::new(MARKS.iter().map(|(mark, _)| mark)).expect("fixed patterns")
-});
+static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| search::for_words(MatchKind::Standard, MARKS.iter().map(|(mark, _)| *mark)));
 
 /// Is this text, which is no format's, the rest of a record that held a body?
 pub fn is_rest(text: &[u8]) -> bool {

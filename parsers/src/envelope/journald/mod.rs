@@ -8,8 +8,6 @@ mod short;
 mod stamps;
 
 #[cfg(test)]
-mod cases;
-#[cfg(test)]
 mod tests;
 
 use crate::format::Envelope;

@@ -1,5 +1,7 @@
 //! What each mode makes of representative entries (samples/: see README.md), and that no bytes at all do harm.
 
+mod cases;
+
 use super::*;
 use crate::detect::detect;
 use crate::format::{Content, Entry, Meta};
