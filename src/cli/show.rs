@@ -171,7 +171,9 @@ fn find<'s>(sources: &'s Sources, run: &str, path: &str) -> Option<&'s Asked> {
     let by_name = sources.sources.iter().find(|s| clean(&s.name) == below || s.key == below);
     by_name.or_else(|| {
         let joined = Path::new(run).join(path);
-        sources.sources.iter().find(|s| s.path == joined || std::fs::canonicalize(&s.path).ok() == std::fs::canonicalize(path).ok())
+        // Two paths that are nowhere are not the same file.
+        let real = std::fs::canonicalize(path).ok();
+        sources.sources.iter().find(|s| s.path == joined || (real.is_some() && std::fs::canonicalize(&s.path).ok() == real))
     })
 }
 
