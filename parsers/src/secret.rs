@@ -3,6 +3,7 @@
 //! Formats withhold what they know; this finds the rest, whatever wrote it: an exception that prints its request, a start command with
 //! `--api-key`, a line of no known program. It looks for a few triggers, so a record without any costs next to nothing.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -135,6 +136,9 @@ const MAX_NAME: usize = 64;
 /// So much of an unquoted value is looked at to decide whether it is one: a look costs the same whatever the bytes are.
 const MAX_LOOK: usize = 256;
 
+/// Values times credentials of one record that are compared.
+const MAX_PAIRS: usize = 100_000;
+
 /// The part of a URL before its host is not longer than this.
 const MAX_USER: usize = 256;
 
@@ -146,8 +150,11 @@ pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
         return;
     }
     let found = if event.withheld.is_empty() { find(payload) } else { find_beside(payload, event) };
+    if found.is_empty() {
+        return;
+    }
+    take_out(payload, &found, event);
     for span in found {
-        take_out(&payload[span.clone()], event);
         event.withhold(span, Secret::Credential, "credential");
     }
 }
@@ -410,8 +417,9 @@ impl Scan<'_> {
     }
 }
 
-/// Bytes up to the closing quote, or to the end of the line where there is none.
-fn quoted_len(bytes: &[u8], close: &[u8]) -> usize {
+/// Bytes up to the closing quote, or to the end of the line where there is none. `close` is a quote, or one with a backslash: a string inside a string,
+/// in which a backslash is two.
+pub(crate) fn quoted_len(bytes: &[u8], close: &[u8]) -> usize {
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at..].starts_with(close) {
@@ -420,6 +428,7 @@ fn quoted_len(bytes: &[u8], close: &[u8]) -> usize {
         match bytes[at] {
             b'\n' => return at,
             b'\\' if close.len() == 1 => at += 2,
+            b'\\' if bytes[at..].starts_with(b"\\\\") => at += if bytes.get(at + 2) == Some(&b'\\') { 4 } else { 3 },
             _ => at += 1,
         }
     }
@@ -540,11 +549,27 @@ fn user(bytes: &[u8], end: usize) -> Option<Range<usize>> {
     if is_nothing(&bytes[span.clone()]) { None } else { Some(span) }
 }
 
-/// Takes fields and ids out whose value is, or holds, or is a part of this credential.
-fn take_out(secret: &[u8], event: &mut Event<'_>) {
-    // A field may hold the value with its escapes undone.
-    let plain: Vec<u8> = secret.iter().filter(|b| **b != b'\\').copied().collect();
-    let is = |text: &str| repeats(text.as_bytes(), secret) || repeats(text.as_bytes(), &plain);
+/// Takes fields and ids out whose value is, or holds, or is a part of one of these credentials.
+fn take_out(payload: &[u8], found: &[Range<usize>], event: &mut Event<'_>) {
+    let mut secrets: Vec<Cow<'_, [u8]>> = Vec::new();
+    for span in found {
+        let secret = &payload[span.clone()];
+        secrets.push(Cow::Borrowed(secret));
+        // A field may hold the value with its escapes undone.
+        if secret.contains(&b'\\') {
+            secrets.push(Cow::Owned(secret.iter().filter(|b| **b != b'\\').copied().collect()));
+        }
+    }
+    secrets.sort_unstable();
+    secrets.dedup();
+    // Each value is held against each credential: more of both than any log has are not told apart.
+    if secrets.len().saturating_mul(event.fields.len() + event.ids.len()) > MAX_PAIRS {
+        event.fields.clear();
+        event.ids.clear();
+        event.note = Some("too many credentials: fields and ids are left out");
+        return;
+    }
+    let is = |text: &str| secrets.iter().any(|secret| repeats(text.as_bytes(), secret));
     event.fields.retain(|Field { value, .. }| match value {
         Value::Str(text) => !is(text),
         Value::Int(number) => !is(&number.to_string()),

@@ -10,6 +10,7 @@ use super::rows::{Row, Take};
 use crate::event::{Event, Secret, Value};
 use crate::ids::IdKind;
 use crate::keyvalue;
+use crate::secret::quoted_len;
 
 /// What was read of a message.
 #[derive(Clone, Copy, Debug)]
@@ -258,7 +259,7 @@ fn credentials(rest: &[u8], base: usize, event: &mut Event<'_>) {
     while let Some(step) = memchr::memchr(b':', &rest[from..]) {
         let colon = from + step;
         from = colon + 1;
-        let Some((name, _)) = before(rest, colon) else { continue };
+        let Some(name) = before(rest, colon) else { continue };
         if !is_credential(name) {
             continue;
         }
@@ -269,7 +270,9 @@ fn credentials(rest: &[u8], base: usize, event: &mut Event<'_>) {
             continue;
         }
         let close: &[u8] = if escaped { b"\\\"" } else { b"\"" };
-        let end = memmem::find(&rest[open + 1..], close).map_or(rest.len(), |at| open + 1 + at);
+        let end = open + 1 + quoted_len(&rest[open + 1..], close);
+        // No quote closes it: all that follows may be part of it.
+        let end = if rest[end..].starts_with(close) { end } else { rest.len() };
         if end > open + 1 {
             event.withhold(base + open + 1..base + end, Secret::Credential, "credential");
         }
@@ -277,12 +280,12 @@ fn credentials(rest: &[u8], base: usize, event: &mut Event<'_>) {
     }
 }
 
-/// The quoted name that ends right before `colon`, and where it begins.
-fn before(rest: &[u8], colon: usize) -> Option<(&[u8], usize)> {
+/// The quoted name that ends right before `colon`.
+fn before(rest: &[u8], colon: usize) -> Option<&[u8]> {
     let inner = rest[..colon].strip_suffix(b"\"")?;
     let inner = inner.strip_suffix(b"\\").unwrap_or(inner);
     let begin = memchr::memrchr(b'"', inner)? + 1;
-    Some((&inner[begin..], begin))
+    Some(&inner[begin..])
 }
 
 fn is_credential(name: &[u8]) -> bool {

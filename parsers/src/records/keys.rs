@@ -204,6 +204,9 @@ fn by_part(name: &str) -> Role {
     Role::Plain
 }
 
+/// Names longer than this are none that is known.
+const MAX_NAME: usize = 64;
+
 /// Does this text hold, under a name of its own, what would be withheld as a member: JSON inside a string, `text='…'`,
 /// `--api-key …`, `HF_TOKEN=…`? Linear in the text.
 pub fn secret_inside(text: &[u8]) -> Option<Secret> {
@@ -225,9 +228,10 @@ pub fn secret_inside(text: &[u8]) -> Option<Secret> {
     }
     for at in memchr::memchr_iter(b'-', text) {
         let Some(name) = text[at..].strip_prefix(b"--") else { continue };
-        let end = name.iter().position(|b| !is_name(*b)).unwrap_or(name.len());
+        // Of a name that is longer than any that is known, or at the end of the text, no value follows.
+        let Some(end) = name.iter().take(MAX_NAME + 1).position(|b| !is_name(*b)) else { continue };
         let rest = name[end..].trim_ascii_start();
-        let value = name.get(end) == Some(&b' ') && !rest.is_empty() && rest[0] != b'-';
+        let value = name[end] == b' ' && !rest.is_empty() && rest[0] != b'-';
         if value && is_flag_of_credential(&name[..end]) && !(starts_with_number(rest)) {
             return Some(Secret::Credential);
         }
@@ -255,7 +259,7 @@ fn name_before(text: &[u8]) -> (&[u8], bool) {
     let bare = text.strip_suffix(b"\"").or_else(|| text.strip_suffix(b"'")).map(|t| t.strip_suffix(b"\\").unwrap_or(t));
     let quoted = bare.is_some();
     let text = bare.unwrap_or(text);
-    let len = text.iter().rev().take(64).take_while(|b| is_name(**b)).count();
+    let len = text.iter().rev().take(MAX_NAME).take_while(|b| is_name(**b)).count();
     (&text[text.len() - len..], quoted)
 }
 

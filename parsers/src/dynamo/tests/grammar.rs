@@ -401,6 +401,17 @@ fn printed_requests_and_credentials_are_withheld() {
     let event = jsonl(line);
     assert_eq!(event.kind.name, "config_dump");
     assert_eq!(event.withheld.iter().map(|w| &line[w.span.clone()]).collect::<Vec<_>>(), ["sk-abc"]);
+    // A quote inside of the value, which is escaped twice; and a value that nothing closes.
+    let line = r#"{"time":"2026-11-29T18:05:37.863454Z","level":"DEBUG","target":"log","message":"CONFIG_DUMP: {\"wrap_key\":\"ab\\\"cd\\\\\",\"port\":18000,\"sign_key\":\"ef\\\"gh","log.target":"config_dumper.dump_config"}"#;
+    let event = jsonl(line);
+    assert_eq!(event.withheld.iter().map(|w| &line[w.span.clone()]).collect::<Vec<_>>(), [r#"ab\\\"cd\\\\"#, r#"ef\\\"gh"#]);
+    let line =
+        r#"2026-11-29T18:05:37.863454Z DEBUG log: CONFIG_DUMP: {"wrap_key":"ab\"cd","port":18000} log.target="config_dumper.dump_config""#;
+    let event = text(line);
+    assert_eq!(
+        (event.kind.name, event.withheld.iter().map(|w| &line[w.span.clone()]).collect::<Vec<_>>()),
+        ("config_dump", vec![r#"ab\"cd"#])
+    );
 }
 
 #[test]

@@ -106,6 +106,13 @@ fn hostile_nesting_costs_its_length() {
         assert_eq!(outcome, Outcome::Unparsed("truncated JSON"));
         assert!(event.withheld.len() <= 1);
     }
+    // A flag's name is looked at no further than a name is long.
+    for unit in ["-", "--x", "x:", "--a "] {
+        let record = format!("{{\"a\":;{}", unit.repeat((1 << 20) / unit.len()));
+        let start = std::time::Instant::now();
+        read(&record);
+        assert!(start.elapsed().as_secs() < 5, "{unit}: {:?}", start.elapsed());
+    }
     let record = format!("{{\"x\":{}\"SECRET\"{}}}", "[".repeat(50), "]".repeat(50));
     let (event, outcome) = read(&record);
     assert_eq!(outcome, Outcome::Parsed);
