@@ -83,9 +83,10 @@ fn of_term(term: &Term) -> Option<Vec<Literal>> {
         Term::Word(text) => {
             let word = of_words(&pattern::phrase(text))?;
             let mut set = of_ids(IdTest::free(text).literals(&[])?);
-            // An id stands between marks that are no letters, as a word does.
+            // An id that is one word stands in the bytes as that word, unless it is a number that may be spelled otherwise (`0x1f…`, a UUID).
+            let one = text.bytes().all(|b| b.is_ascii_alphanumeric()) && !text.bytes().all(|b| b.is_ascii_hexdigit());
             for id in &mut set {
-                let whole = id.text.eq_ignore_ascii_case(&word.text);
+                let whole = one && id.text.eq_ignore_ascii_case(text);
                 (id.begins, id.ends) = (whole, whole);
             }
             set.push(word);

@@ -19,7 +19,8 @@ use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
 use super::word_index::{KindWords, WordClass, WordIndexBuilder, class, class_of};
-use crate::query::{visible, words};
+use crate::query::visible::{self, Piece};
+use crate::query::words;
 use crate::run::events::{self, Facts, Start};
 use crate::run::timing::Timing;
 
@@ -192,16 +193,22 @@ impl Builder {
         }
         self.words.begin();
         let payload = record.payload;
-        visible::each_word(payload, event, |seen| {
+        visible::each_piece(payload, event, |piece| {
+            let seen = match piece {
+                Piece::Constant(text) => return self.words.shape.text(text),
+                Piece::Edge => return self.words.shape.gap(),
+                Piece::Word(seen) => seen,
+            };
             if let Some(uuid) = seen.uuid {
                 ids::canonical(None, uuid, &mut self.canonical);
                 self.add_id(row);
             }
-            let word = &payload[seen.range.clone()];
+            let word = &payload[seen.range];
             match self.class(word, seen.made_of) {
-                WordClass::Word => self.words.shape.word(payload, seen.range),
-                WordClass::Number => {}
+                WordClass::Word => self.words.shape.text(word),
+                WordClass::Number => self.words.shape.gap(),
                 WordClass::Id => {
+                    self.words.shape.gap();
                     visible::lower(word, &mut self.lower);
                     ids::canonical(None, &self.lower, &mut self.canonical);
                     self.add_id(row);
@@ -211,14 +218,21 @@ impl Builder {
         if self.words.end_known(row, kind)? {
             return Ok(());
         }
+        let mut alike = true;
         visible::each_word(payload, event, |seen| {
+            if let Some(uuid) = seen.uuid.filter(|uuid| !uuid.bytes().any(|b| b.is_ascii_digit())) {
+                // An id of letters alone is part of the shape's text.
+                alike = false;
+                ids::canonical(None, uuid, &mut self.canonical);
+                self.add_id(row);
+            }
             let word = &payload[seen.range];
             if self.class(word, seen.made_of) == WordClass::Word {
                 visible::lower(word, &mut self.lower);
                 self.words.word(&self.lower);
             }
         });
-        self.words.end(row, kind)?;
+        self.words.end(row, kind, alike)?;
         Ok(())
     }
 
