@@ -42,7 +42,8 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
     };
     let envelopes = rank_envelopes(sample);
     let envelope = envelopes.first().filter(|s| s.share >= 0.5).and_then(|s| ENVELOPES.iter().find(|e| e.name == s.name)).copied();
-    let (formats, sampled) = rank_formats(sample, envelope);
+    let document = envelope.is_none() && whole && is_document(sample);
+    let (formats, sampled) = rank_formats(sample, envelope, document);
     let mut chosen: Vec<&'static Format> = Vec::new();
     for score in &formats {
         chosen.extend(FORMATS.iter().find(|f| f.name == score.name));
@@ -53,7 +54,6 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
             chosen.push(format);
         }
     }
-    let document = envelope.is_none() && whole && is_document(sample);
     Detection { layout: Layout { envelope, formats: chosen, document }, envelopes, formats, sampled }
 }
 
@@ -114,8 +114,8 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     (seen.max(1), hits)
 }
 
-fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>) -> (Vec<Score>, usize) {
-    let layout = Layout { envelope, formats: FORMATS.to_vec(), document: false };
+fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bool) -> (Vec<Score>, usize) {
+    let layout = Layout { envelope, formats: FORMATS.to_vec(), document };
     let mut reader = Reader::new(sample, 0, &layout);
     let mut counts = vec![0usize; FORMATS.len()];
     let mut sampled = 0usize;

@@ -62,11 +62,11 @@ pub struct Id<'a> {
 
 /// The spelling under which an id is indexed and compared, written into `out` (cleared first).
 ///
-/// Prefixes of OpenAI response ids (`chatcmpl-`, `cmpl-`) go, a UUID loses its dashes, hex digits are lower case, and a worker id is
+/// Prefixes of OpenAI response ids (`chatcmpl-`, `cmpl-`, in any case) go, a UUID loses its dashes, hex digits are lower case, and a worker id is
 /// its u64 in decimal whether it was printed as decimal or as hex. So `chatcmpl-EDF9ED01-3219-…` and `edf9ed013219…` are one id.
 pub fn canonical(kind: Option<IdKind>, text: &str, out: &mut String) {
     out.clear();
-    let text = text.strip_prefix("chatcmpl-").or_else(|| text.strip_prefix("cmpl-")).unwrap_or(text);
+    let text = without(text, "chatcmpl-").or_else(|| without(text, "cmpl-")).unwrap_or(text);
     if kind == Some(IdKind::WorkerId)
         && let Some(worker) = worker_id(text)
     {
@@ -84,6 +84,12 @@ pub fn canonical(kind: Option<IdKind>, text: &str, out: &mut String) {
         return;
     }
     out.push_str(text);
+}
+
+/// The text behind a prefix in any case.
+fn without<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    if head.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
 }
 
 /// A worker id as u64: decimal digits, or hex with at least one letter (with or without `0x`).
@@ -130,6 +136,9 @@ mod tests {
         assert_eq!(key(None, "chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"), want);
         assert_eq!(key(Some(IdKind::RequestId), "EDF9ED01-3219-4585-A510-233214F462C1"), want);
         assert_eq!(key(Some(IdKind::Rid), want), want);
+        assert_eq!(key(None, "CHATCMPL-EDF9ED01-3219-4585-A510-233214F462C1"), want);
+        assert_eq!(key(None, "Cmpl-edf9ed0132194585a510233214f462c1"), want);
+        assert_eq!(key(None, "chatcmplé"), "chatcmplé");
     }
 
     #[test]

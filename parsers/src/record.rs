@@ -1,8 +1,10 @@
 //! Bytes of a source into records: every byte belongs to exactly one record.
 //!
-//! Where a record begins is decided from its own line alone (a head, or not a continuation), so the record around any offset is
-//! found by walking back a few lines, and a search that jumps into the middle of a source sees the same records as a full read.
+//! Where a record begins is decided from its own line (a head, or not a continuation) and, in a run of a megabyte of lines that go on,
+//! from where that line stands in the source. So the record around any offset is found by walking back a bounded number of lines, and
+//! a search that jumps into the middle of a source sees the same records as a full read.
 
+mod lines;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -13,7 +15,8 @@ use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
 use crate::{secret, systemd, text};
 
-/// A record is cut when its continuation lines reach this size; the rest is a record of its own.
+/// A line that would go on a record begins one if it holds a multiple of this offset, and no record has begun by itself since the
+/// multiple before: a record is of at most twice this size and a line.
 pub const MAX_CONTINUED: usize = 1 << 20;
 
 /// How a source is to be read: what detection found, or the user said.
@@ -80,7 +83,9 @@ impl<'r> Record<'r> {
                 return Outcome::Skipped(reason);
             }
             Content::Broken(reason) => {
-                text::plain(payload, event);
+                // The rest of a record can stand in what is left of a damaged entry: it is withheld as a bare one is.
+                let _ = text::parse(payload, event);
+                event.kind = &text::kinds::TEXT;
                 return Outcome::Unparsed(reason);
             }
         }
@@ -119,31 +124,25 @@ pub struct Reader<'s> {
     /// Lines whose rest is still to come; `None` until it is needed by a reader that began in mid-source.
     open: Option<pieces::Open>,
     clean: Vec<u8>,
-    /// Of a bare source: the line at the next record's start as it was seen to end the record before.
-    ahead: Option<Line>,
-}
-
-/// A physical line of a bare source that was looked at.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    at: usize,
-    len: usize,
-    format: Option<&'static Format>,
+    /// The part behind the last record, which was looked at to end it.
+    ahead: Option<lines::Part>,
+    /// [`MAX_CONTINUED`], less in tests.
+    span: usize,
 }
 
 impl<'s> Reader<'s> {
     /// Starts at offset `at`, which must be 0 or a record's start (see [`record_start`]).
     pub fn new(bytes: &'s [u8], at: usize, layout: &'s Layout) -> Reader<'s> {
-        let open = if at == 0 { Some(pieces::Open::default()) } else { None };
         Reader {
             bytes,
             at: at.min(bytes.len()),
             layout,
             entry: Entry::default(),
             next: Entry::default(),
-            open,
+            open: if at == 0 { Some(pieces::Open::default()) } else { None },
             clean: Vec::new(),
             ahead: None,
+            span: MAX_CONTINUED,
         }
     }
 
@@ -177,10 +176,10 @@ impl<'s> Reader<'s> {
         if let Some(envelope) = self.layout.envelope {
             return Some(self.enveloped(envelope, offset));
         }
-        let (len, format) = self.bare_len(offset);
-        self.at = offset + len;
+        let format = self.bare(offset);
+        let len = self.at - offset;
         let raw = trim_end(&self.bytes[offset..offset + len]);
-        let lead = raw.iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
+        let lead = lead(raw);
         let raw = &raw[lead..];
         let (payload, payload_at) = if memchr(0x1b, raw).is_some() {
             strip_ansi(raw, &mut self.clean);
@@ -191,35 +190,21 @@ impl<'s> Reader<'s> {
         Some(Record { offset, len, payload, payload_at, meta: None, content: Content::Payload, format, rest: None })
     }
 
-    /// Length of the bare record that begins at `offset`, and its format.
-    fn bare_len(&mut self, offset: usize) -> (usize, Option<&'static Format>) {
+    /// Reads the parts of the bare record at `offset`; returns its format.
+    fn bare(&mut self, offset: usize) -> Option<&'static Format> {
         let formats = &self.layout.formats;
-        let bytes = &self.bytes[offset..];
-        let first = match self.ahead.take().filter(|ahead| ahead.at == offset) {
-            Some(ahead) => ahead,
-            None => {
-                let len = line_len(bytes);
-                Line { at: offset, len, format: start_format(&bytes[..len], formats) }
-            }
-        };
-        if let Some(cut) = cut_at(&bytes[..first.len], formats) {
-            return (cut, first.format);
-        }
-        let mut len = first.len;
-        while len < bytes.len() && len < MAX_CONTINUED {
-            let rest = &bytes[len..];
-            let line = &rest[..line_len(rest)];
-            let format = start_format(line, formats);
-            if format.is_some() || !text::continues(line) {
-                self.ahead = Some(Line { at: offset + len, len: line.len(), format });
+        let first = self.ahead.take().unwrap_or_else(|| lines::read(self.bytes, offset, formats));
+        self.at = offset + first.len;
+        while !first.cut && self.at < self.bytes.len() {
+            let part = lines::read(self.bytes, self.at, formats);
+            let far = lines::boundary(self.at, self.at + part.len, self.span).is_some_and(|b| !first.starts || offset + self.span < b);
+            if part.starts || far {
+                self.ahead = Some(part);
                 break;
             }
-            if cut_at(line, formats).is_some() {
-                break;
-            }
-            len += line.len();
+            self.at += part.len;
         }
-        (len, first.format)
+        first.format
     }
 
     fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
@@ -239,7 +224,7 @@ impl<'s> Reader<'s> {
             text.extend_from_slice(&self.clean);
         }
         let payload = trim_end(&self.entry.text);
-        let lead = payload.iter().take_while(|b| **b == b'\r').count();
+        let lead = lead(payload);
         let payload = &payload[lead..];
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
@@ -310,71 +295,41 @@ fn written_format(payload: &[u8], meta: &Meta, formats: &[&'static Format]) -> O
     }
 }
 
-fn cut_at(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
-    let mut best: Option<usize> = None;
-    for format in formats {
-        if let Some(at) = (format.cut)(line)
-            && at > 0
-            && at < line.len()
-        {
-            best = Some(best.map_or(at, |b| b.min(at)));
-        }
-    }
-    best
-}
-
-/// The format of a line of a bare source, whose ANSI escapes are still there.
-fn start_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static Format> {
-    let line = trim_lead(line);
-    if line.first() == Some(&0x1b) {
-        let mut head = Vec::with_capacity(256);
-        strip_ansi(&line[..line.len().min(512)], &mut head);
-        return head_format(&head, formats);
-    }
-    head_format(line, formats)
-}
-
-/// Does a record begin with this physical line of a bare source?
-fn is_start(line: &[u8], formats: &[&'static Format]) -> bool {
-    start_format(line, formats).is_some() || !text::continues(line)
-}
-
 /// The start of the record that holds byte `at` of a source (`at < bytes.len()`).
 pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
     if layout.document || bytes.is_empty() {
         return 0;
     }
     let at = at.min(bytes.len() - 1);
-    let mut start = line_start(bytes, at);
-    if let Some(envelope) = layout.envelope {
-        start = pieces::first(bytes, pieces::entry_line(bytes, at, envelope), envelope, &layout.formats);
-        return forward(bytes, start, at, layout);
-    }
-    let floor = at.saturating_sub(MAX_CONTINUED);
-    while start > floor {
-        let line = &bytes[start..start + line_len(&bytes[start..])];
-        if is_start(line, &layout.formats) {
-            break;
-        }
-        // A line before this one that is cut in the middle ends a record at the cut; walking on to a line start keeps this simple.
-        start = line_start(bytes, start - 1);
-    }
-    forward(bytes, start, at, layout)
-}
-
-/// Splits forward from a record start until the record that holds `at`.
-fn forward(bytes: &[u8], start: usize, at: usize, layout: &Layout) -> usize {
+    let Some(envelope) = layout.envelope else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
+    let start = pieces::first(bytes, pieces::entry_line(bytes, at, envelope), envelope, &layout.formats);
+    // Forward to the record that holds `at`. Only where entries end is asked, not what they hold.
     let mut reader = Reader::new(bytes, start, layout);
     let mut found = start;
-    while reader.offset() <= at && reader.offset() < bytes.len() {
+    while reader.offset() <= at {
         found = reader.offset();
-        match layout.envelope {
-            // Only where entries end is asked, not what they hold.
-            Some(envelope) => _ = reader.take(envelope, found),
-            None => _ = reader.next(),
-        }
+        reader.take(envelope, found);
     }
     found
+}
+
+/// [`record_start`] in a bare source: back to the nearest part that starts a record by itself, or to a line that is too far from one.
+fn bare_start(bytes: &[u8], at: usize, formats: &[&'static Format], span: usize) -> usize {
+    let (mut start, mut part) = lines::holding(bytes, at, formats);
+    // The nearest line that holds a boundary, and from where on a record must begin by itself for that line to go on it.
+    let mut limit: Option<(usize, usize)> = None;
+    loop {
+        if limit.is_none() && !part.starts {
+            limit = lines::boundary(start, start + part.len, span).filter(|b| *b > 0).map(|b| (start, b - span));
+        }
+        match limit {
+            Some((line, from)) if part.starts => return if start < from { line } else { start },
+            Some((line, from)) if start <= from => return line,
+            _ if part.starts || start == 0 => return start,
+            _ => {}
+        }
+        (start, part) = lines::holding(bytes, start - 1, formats);
+    }
 }
 
 /// Length of the line at `bytes[0]`, `\n` included.
@@ -387,9 +342,16 @@ pub fn line_start(bytes: &[u8], at: usize) -> usize {
     memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |i| i + 1)
 }
 
-fn trim_lead(line: &[u8]) -> &[u8] {
-    let lead = line.iter().take_while(|b| **b == b'\r').count();
-    &line[lead..]
+/// How many bytes stand before a record's text: line ends and carriage returns, and a byte-order mark (at the start of a file, or where files were joined).
+fn lead(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().take_while(|b| **b == b'\r' || **b == b'\n').count();
+        if !bytes[at..].starts_with(b"\xef\xbb\xbf") {
+            return at;
+        }
+        at += 3;
+    }
 }
 
 /// Without trailing `\n` and `\r`.
@@ -409,6 +371,21 @@ pub fn strip_ansi(from: &[u8], into: &mut Vec<u8>) {
         rest = &rest[at + escape_len(&rest[at..])..];
     }
     into.extend_from_slice(rest);
+}
+
+/// The same into a slice that is no shorter than `from`; returns the length.
+fn strip_ansi_head(from: &[u8], into: &mut [u8]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    while at < from.len() {
+        if from[at] == 0x1b {
+            at += escape_len(&from[at..]);
+        } else {
+            into[len] = from[at];
+            at += 1;
+            len += 1;
+        }
+    }
+    len
 }
 
 /// Length of the escape sequence at `bytes[0]`, which is ESC.

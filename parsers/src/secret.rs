@@ -31,54 +31,59 @@ const UPPER: fn(u8) -> bool = |b| b.is_ascii_uppercase() || b.is_ascii_digit();
 const DASHED: fn(u8) -> bool = |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
 const DOTTED: fn(u8) -> bool = |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
 
-/// Names are found in the spellings that are in use: `api_key`, `API_KEY`, `apiKey`, `Api-Key`.
+/// Of a name they are a part that few other words have, in the spellings that are in use: `api_key`, `API_KEY`, `apiKey`, `Api-Key`. Long
+/// triggers that begin alike cost more: 45 ns against 26 on a line of 123 bytes that has none.
 static TRIGGERS: &[(&str, Sort)] = &[
-    ("api_key", Sort::Name),
-    ("api-key", Sort::Name),
-    ("apikey", Sort::Name),
-    ("API_KEY", Sort::Name),
-    ("API-KEY", Sort::Name),
-    ("APIKEY", Sort::Name),
-    ("apiKey", Sort::Name),
-    ("ApiKey", Sort::Name),
-    ("Api-Key", Sort::Name),
-    ("API-Key", Sort::Name),
-    ("API key", Sort::Name),
-    ("access_key", Sort::Name),
-    ("ACCESS_KEY", Sort::Name),
-    ("AccessKey", Sort::Name),
-    ("accessKey", Sort::Name),
-    ("private_key", Sort::Name),
+    ("i_key", Sort::Name),
+    ("i-key", Sort::Name),
+    ("pikey", Sort::Name),
+    ("I_KEY", Sort::Name),
+    ("I-KEY", Sort::Name),
+    ("PIKEY", Sort::Name),
+    ("piKey", Sort::Name),
+    ("i-Key", Sort::Name),
+    ("I-Key", Sort::Name),
+    ("I key", Sort::Name),
+    ("s_key", Sort::Name),
+    ("S_KEY", Sort::Name),
+    ("sKey", Sort::Name),
+    ("te_key", Sort::Name),
     ("passw", Sort::Name),
     ("PASSW", Sort::Name),
     ("Passw", Sort::Name),
-    ("passphrase", Sort::Name),
-    ("secret", Sort::Name),
-    ("SECRET", Sort::Name),
-    ("Secret", Sort::Name),
-    ("access_token", Sort::Name),
-    ("access-token", Sort::Name),
-    ("auth_token", Sort::Name),
-    ("auth-token", Sort::Name),
+    ("passp", Sort::Name),
+    ("secre", Sort::Name),
+    ("SECRE", Sort::Name),
+    ("Secre", Sort::Name),
+    ("ss_token", Sort::Name),
+    ("ss-token", Sort::Name),
+    ("th_token", Sort::Name),
+    ("th-token", Sort::Name),
     ("hf_token", Sort::Name),
     ("hf-token", Sort::Name),
-    ("hub_token", Sort::Name),
-    ("api_token", Sort::Name),
-    ("refresh_token", Sort::Name),
-    ("session_token", Sort::Name),
-    ("security_token", Sort::Name),
-    ("bearer_token", Sort::Name),
+    ("ub_token", Sort::Name),
+    ("pi_token", Sort::Name),
+    ("sh_token", Sort::Name),
+    ("sion_token", Sort::Name),
+    ("rity_token", Sort::Name),
+    ("rer_token", Sort::Name),
     ("_TOKEN", Sort::Name),
     ("-Token", Sort::Name),
-    ("ssToken", Sort::Name),
-    ("thToken", Sort::Name),
+    ("sToken", Sort::Name),
+    ("hToken", Sort::Name),
     ("token=", Sort::Name),
     ("token\"", Sort::Name),
     ("token'", Sort::Name),
-    ("uthorization", Sort::Name),
-    ("UTHORIZATION", Sort::Name),
+    ("ookie", Sort::Name),
+    ("OOKIE", Sort::Name),
+    ("sion-token", Sort::Name),
+    ("rity-token", Sort::Name),
+    ("srf-token", Sort::Name),
+    ("ken\\", Sort::Name),
+    ("uthor", Sort::Name),
+    ("UTHOR", Sort::Name),
     ("earer ", Sort::Scheme),
-    ("BEARER ", Sort::Scheme),
+    ("EARER ", Sort::Scheme),
     ("hf_", Sort::Shape { least: 20, class: ALNUM }),
     ("sk-", Sort::Shape { least: 20, class: DASHED }),
     ("nvapi-", Sort::Shape { least: 20, class: DASHED }),
@@ -115,6 +120,8 @@ static NAMES: &[&str] = &[
     "security_token",
     "bearer_token",
     "github_token",
+    "csrf_token",
+    "xsrf_token",
     "authorization",
 ];
 
@@ -217,13 +224,16 @@ fn named(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let after = bytes[start..].iter().take(MAX_NAME).take_while(|b| DASHED(**b)).count();
     let begin = start - before;
     let mut name_end = start + after;
-    if &bytes[start..end] == b"API key" {
+    if &bytes[start..end] == b"I key" {
         name_end = end;
     }
     let sort = name_sort(&bytes[begin..name_end])?;
     let flag = bytes[begin..].starts_with(b"--") && name_end > begin + 2;
     let rest = Scan { bytes, at: name_end };
-    let value = rest.value(flag)?;
+    let value = match sort {
+        NameSort::Cookie => rest.value_or_dict(flag)?,
+        _ => rest.value(flag)?,
+    };
     let text = &bytes[value.span.clone()];
     if is_nothing(text) {
         return None;
@@ -233,6 +243,7 @@ fn named(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
         NameSort::Authorization => {
             return if value.separated { authorization(bytes, value) } else { None };
         }
+        NameSort::Cookie => return cookie(bytes, value),
         NameSort::Token => false,
     };
     // Behind a mere blank stands prose more often than a value; behind `token` alone, a word.
@@ -252,6 +263,8 @@ fn value_end(bytes: &[u8], at: usize) -> usize {
 enum NameSort {
     Credential,
     Authorization,
+    /// Pairs, which go on behind a `;`.
+    Cookie,
     /// `token` alone, which also names words of a vocabulary.
     Token,
 }
@@ -266,6 +279,13 @@ fn name_sort(name: &[u8]) -> Option<NameSort> {
     let core = &trimmed[trimmed.iter().take_while(|b| **b == b'_').count()..];
     if core == b"token" {
         return Some(NameSort::Token);
+    }
+    if core.ends_with(b"cookie") || core.ends_with(b"cookies") {
+        return Some(NameSort::Cookie);
+    }
+    // A header of its own: `x-vault-token`.
+    if core.starts_with(b"x_") && core.ends_with(b"_token") {
+        return Some(NameSort::Credential);
     }
     if core.ends_with(b"authorization") {
         return Some(NameSort::Authorization);
@@ -362,6 +382,24 @@ impl Scan<'_> {
         Some(Found { span: start..start + len, quoted: false, separated })
     }
 
+    /// The same, where a dict may be the value: `cookies={'sid': 'VALUE'}`. All of it is.
+    fn value_or_dict(mut self, flag: bool) -> Option<Found> {
+        let at = self.at;
+        self.quote();
+        self.blanks();
+        if matches!(self.peek(), Some(b'=' | b':')) {
+            self.at += 1;
+            self.blanks();
+            let dict = &self.bytes[self.at..];
+            if dict.first() == Some(&b'{') {
+                let len = memchr::memchr2(b'}', b'\n', dict).unwrap_or(dict.len());
+                return Some(Found { span: self.at + 1..self.at + len.max(1), quoted: true, separated: true });
+            }
+        }
+        self.at = at;
+        self.value(flag)
+    }
+
     /// Passes what may stand between the separator and the value: `b'…'`, `Some("…")`, `SecretStr('…')`.
     fn wrapped(&mut self) {
         for wrap in [&b"Some("[..], b"SecretStr(", b"b", b"r", b"(b", b"("] {
@@ -442,6 +480,27 @@ fn authorization(bytes: &[u8], value: Found) -> Option<Range<usize>> {
     }
     let end = value_end(bytes, from);
     if is_nothing(&bytes[from..end]) { None } else { Some(from..end) }
+}
+
+/// `sid=a; theme=b; Path=/`: all the pairs. A mere number is another thing: D-Bus counts its messages in cookies.
+fn cookie(bytes: &[u8], value: Found) -> Option<Range<usize>> {
+    let Range { start, mut end } = value.span;
+    if !value.separated {
+        return None;
+    }
+    if value.quoted {
+        return Some(start..end);
+    }
+    end = value_end(bytes, end);
+    while bytes.get(end) == Some(&b';') {
+        let blanks = bytes[end + 1..].iter().take_while(|b| **b == b' ').count();
+        let pair = value_end(bytes, end + 1 + blanks);
+        if pair == end + 1 + blanks {
+            break;
+        }
+        end = pair;
+    }
+    if bytes[start..end].iter().all(u8::is_ascii_digit) { None } else { Some(start..end) }
 }
 
 /// The token behind `Bearer `, wherever it stands.

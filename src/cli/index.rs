@@ -22,7 +22,7 @@ use crate::store::update::{self, Progress, Report, UpdateOptions};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   corr index runs/r42
-  corr index runs/r42 --store /var/tmp/r42.corr --embed-text     an index that can be moved without the run")]
+  corr index runs/r42 --store r42.corr --embed-text     an index that can be moved without the run")]
 pub struct Args {
     /// Run directory, files, globs in quotes, or `-` for standard input.
     #[arg(required = true, value_name = "RUN")]
@@ -46,6 +46,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
+    if args.store.is_none() && args.run.iter().any(|r| r == "-") {
+        anyhow::bail!("the index of standard input needs a place: `--store DIR`; ask it by `corr query DIR QUERY --store DIR`");
+    }
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let opened = run::open(&args.run, &options)?;
     if let Some(code) = nothing_to_read(&opened, err)? {

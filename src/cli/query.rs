@@ -1,6 +1,6 @@
 //! `corr query`: finds events.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use serde_json::{Value as Json, json};
 
 use super::{exit, grouped, index, window};
 use crate::query::answer::{self, Answer, Question, Sort, Window};
-use crate::query::expr::{Expr, Term, Test};
-use crate::query::fetch::{self, Context};
+use crate::query::expr::Expr;
+use crate::query::fetch::{Context, Lost, Reading};
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::subject::{NAMES, Name, Special};
-use crate::query::{grammar, suggest, timespec};
-use crate::render::events::{self, Format, Style};
+use crate::query::{grammar, names, timespec};
+use crate::render::counts::{Counts, Histogram};
+use crate::render::events::{Format, Style, Writer};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
@@ -122,6 +122,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     if args.index {
+        if runs.iter().any(|r| r == "-") {
+            bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
+        }
         let opened = run::open(&runs, &options)?;
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
@@ -136,35 +139,19 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let zone = zone_of_flags(&args.tz)?;
     let resolved = window::resolve(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), zone, now, &sources)?;
     let question = Question { window: resolved, ..question };
-    let mut answer = answer::ask(&question, &sources.sources)?;
-    if answer.asking.iter().any(|a| a.failed.is_some()) && args.store.is_none() {
-        // Another writer may have replaced the store under this reader: the new one is whole.
-        sources = sources::open(&runs, &options, None)?;
-        answer = answer::ask(&question, &sources.sources)?;
-    }
-    let summary = summary(args, &text, &question, &answer, &sources, started);
-    if args.count_by.is_some() {
-        write_counts(args, &answer, &summary, out)?;
-    } else if let Some(width) = question.histogram {
-        write_histogram(args, width, &answer, &summary, out)?;
-    } else {
-        let context = Context { before: args.before.max(args.context), after: args.after.max(args.context) };
-        let blocks = fetch::blocks(&answer.hits, &sources.sources, context, args.bodies)?;
-        let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
-        let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color) };
-        match args.format {
-            Format::Text => events::text(out, &blocks, &style)?,
-            Format::Jsonl => events::jsonl(out, &blocks, &style, &summary)?,
-            Format::Json => events::json(out, &blocks, &style, &summary)?,
-            Format::Csv => events::csv(out, &blocks, &style)?,
-            Format::Markdown => events::markdown(out, &blocks, &style)?,
+    let answer = answer::ask(&question, &sources.sources)?;
+    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+        if let Some(why) = &asking.index_failed {
+            sources.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
+    let told = Told { args, text: &text, question: &question, answer: &answer, sources: &sources, started };
+    let written = told.write(color, out)?;
     out.flush()?;
     if args.explain {
         explain(&question, &answer, &sources, err)?;
     }
-    notes(args, &question, &answer, &sources, err)
+    told.notes(&written, err)
 }
 
 fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
@@ -173,7 +160,18 @@ fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
         Some(name) => (name, false),
         None => (args.sort.as_str(), true),
     };
-    let sort = if name == "time" { Sort::Time(rising) } else { Sort::Field(name.to_string(), rising) };
+    let sort = if name.eq_ignore_ascii_case("time") { Sort::Time(rising) } else { Sort::Field(name.to_string(), rising) };
+    if matches!(&sort, Sort::Field(name, _) if is_one_of(name, &["message", "locator", "line"])) {
+        bail!("--sort {}: hits are not ordered by that; write `time`, `-time`, a field, or `-FIELD`", args.sort);
+    }
+    if let Some(name) = &args.count_by {
+        if name.eq_ignore_ascii_case("time") {
+            bail!("--count-by {name}: write `--histogram 10s` to count by time");
+        }
+        if is_one_of(name, &["message", "locator", "line"]) {
+            bail!("--count-by {name}: nearly every hit has its own; count by a field, `kind`, `source` or `worker`");
+        }
+    }
     let histogram = match &args.histogram {
         None => None,
         Some(text) => match timespec::parse_duration(text) {
@@ -193,6 +191,10 @@ fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
     })
 }
 
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|n| n.eq_ignore_ascii_case(name))
+}
+
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
 fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
@@ -205,154 +207,167 @@ fn terminal_width() -> usize {
     console::Term::stdout().size_checked().map_or(0, |(_, columns)| usize::from(columns))
 }
 
-/// Facts about the answer, for JSON and the notes.
-fn summary(args: &Args, text: &str, question: &Question, answer: &Answer, sources: &Sources, started: Instant) -> Json {
-    let shown = answer.hits.len();
-    let scanned: u64 = answer.asking.iter().map(|a| a.scanned).sum();
-    let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
-    let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
-    let mut out = json!({
-        "type": "summary",
-        "schema": "corr.query.v1",
-        "query": text,
-        "since": instant(question.window.since),
-        "until": instant(question.window.until),
-        "matched": answer.total,
-        "shown": if args.count_by.is_some() || args.histogram.is_some() { answer.total } else { shown as u64 },
-        "at_window_edge": answer.at_edge,
-        "sources": sources.sources.len(),
-        "scanned_sources": sources.sources.iter().filter(|s| s.unindexed).count(),
-        "scanned_bytes": scanned,
-        "not_read": sources.not_read.iter().filter(|n| n.failure).map(|n| json!({"source": n.name, "why": n.why})).collect::<Vec<_>>(),
-        "zone_assumed": assumed,
-        "elapsed_ms": started.elapsed().as_millis() as u64,
-    });
-    let failed: Vec<Json> = answer
-        .asking
-        .iter()
-        .zip(&sources.sources)
-        .filter_map(|(a, s)| a.failed.as_ref().map(|f| json!({"source": s.name, "why": f})))
-        .collect();
-    if !failed.is_empty()
-        && let Some(list) = out.get_mut("not_read").and_then(Json::as_array_mut)
-    {
-        list.extend(failed);
-    }
-    out
+/// Hits that are read again and written at a time.
+const BATCH: usize = 1_000;
+
+/// An answer and all that was asked, to be told.
+struct Told<'a> {
+    args: &'a Args,
+    text: &'a str,
+    question: &'a Question,
+    answer: &'a Answer,
+    sources: &'a Sources,
+    started: Instant,
 }
 
-fn write_counts(args: &Args, answer: &Answer, summary: &Json, out: &mut dyn Write) -> anyhow::Result<()> {
-    let field = args.count_by.as_deref().unwrap_or("");
-    let mut counts: Vec<(&String, u64)> = answer.counts.iter().map(|(k, n)| (k, *n)).collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let all = counts.len();
-    if args.limit > 0 {
-        counts.truncate(args.limit);
-    }
-    let label = |value: &str| if value.is_empty() { "(none)".to_string() } else { value.to_string() };
-    match args.format {
-        Format::Text => {
-            let width = counts.iter().map(|c| grouped(c.1).len()).max().unwrap_or(0);
-            for (value, n) in &counts {
-                writeln!(out, "{:>width$}  {}", grouped(*n), safe::terminal(&label(value)))?;
-            }
-            if counts.len() < all {
-                writeln!(out, "… {} more values; --limit 0 for all", grouped((all - counts.len()) as u64))?;
-            }
-        }
-        Format::Jsonl => {
-            for (value, n) in &counts {
-                let value = if value.is_empty() { Json::Null } else { json!(value) };
-                writeln!(out, "{}", json!({"type": "count", "field": field, "value": value, "count": n}))?;
-            }
-            writeln!(out, "{summary}")?;
-        }
-        Format::Json => {
-            let list: Vec<Json> = counts
-                .iter()
-                .map(|(value, n)| json!({"value": if value.is_empty() { Json::Null } else { json!(value) }, "count": n}))
-                .collect();
-            let whole = json!({"schema": "corr.query.v1", "field": field, "values": all, "counts": list, "summary": summary});
-            serde_json::to_writer_pretty(&mut *out, &whole)?;
-            writeln!(out)?;
-        }
-        Format::Csv => {
-            writeln!(out, "{},count", safe::csv_field(field))?;
-            for (value, n) in &counts {
-                writeln!(out, "{},{n}", safe::csv_field(value))?;
-            }
-        }
-        Format::Markdown => {
-            writeln!(out, "| {} | count |\n|---|---:|", safe::markdown_cell(field))?;
-            for (value, n) in &counts {
-                writeln!(out, "| {} | {n} |", safe::markdown_cell(&label(value)))?;
-            }
-        }
-    }
-    Ok(())
+/// What became of the answer on its way out.
+#[derive(Default)]
+struct Written {
+    /// Hits that were written; for counts, all that were counted.
+    shown: u64,
+    /// Values that were counted, and how many of them were written.
+    values: Option<(u64, u64)>,
+    /// Names that were asked for and that no hit had.
+    unseen: Vec<String>,
+    /// Hits whose records could not be read again, by source.
+    lost: BTreeMap<usize, Lost>,
 }
 
-/// Most bins that are filled up between the first and the last one.
-const MAX_BINS: i64 = 10_000;
+impl Told<'_> {
+    /// Writes the answer in the format asked for.
+    fn write(&self, color: When, out: &mut dyn Write) -> anyhow::Result<Written> {
+        let (args, answer) = (self.args, self.answer);
+        let mut written = Written { shown: answer.total, ..Written::default() };
+        if let Some(field) = &args.count_by {
+            let counts = Counts::new(field, &answer.counts, args.limit);
+            written.values = Some((counts.values as u64, counts.shown.len() as u64));
+            if answer.counts.keys().all(String::is_empty) {
+                written.unseen.push(field.clone());
+            }
+            counts.write(args.format, &self.summary(&written), out)?;
+            return Ok(written);
+        }
+        if let Some(width) = self.question.histogram {
+            Histogram::new(width, &answer.bins).write(args.format, &self.summary(&written), out)?;
+            return Ok(written);
+        }
+        let context = Context { before: args.before.max(args.context), after: args.after.max(args.context) };
+        let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
+        let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color) };
+        let mut reading = Reading::new(&answer.hits, &self.sources.sources, context, args.bodies);
+        let mut writer = Writer::begin(out, args.format, &style, context.any())?;
+        while let Some(blocks) = reading.next(BATCH) {
+            writer.blocks(&blocks)?;
+        }
+        written.shown = writer.written();
+        written.lost = reading.lost;
+        written.unseen = writer.end(&self.summary(&written))?;
+        if let Sort::Field(field, _) = &self.question.sort
+            && answer.hits.iter().all(|h| h.key.is_none())
+        {
+            written.unseen.push(field.clone());
+        }
+        Ok(written)
+    }
 
-fn write_histogram(args: &Args, width: i64, answer: &Answer, summary: &Json, out: &mut dyn Write) -> anyhow::Result<()> {
-    let timed: Vec<(i64, u64)> = answer.bins.iter().filter_map(|(at, n)| at.map(|a| (a, *n))).collect();
-    let untimed = answer.bins.get(&None).copied().unwrap_or(0);
-    // Bins without a hit are shown: an empty one says that nothing was found there.
-    let mut bins: Vec<(i64, u64)> = Vec::new();
-    if let (Some(first), Some(last)) = (timed.first(), timed.last())
-        && (last.0 - first.0) / width < MAX_BINS
-    {
-        let mut at = first.0;
-        while at <= last.0 {
-            bins.push((at, answer.bins.get(&Some(at)).copied().unwrap_or(0)));
-            at += width;
+    /// Facts about the answer, for JSON.
+    fn summary(&self, written: &Written) -> Json {
+        let Told { args: _, text, question, answer, sources, started } = self;
+        let scanned: u64 = answer.asking.iter().map(|a| a.scanned).sum();
+        let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
+        let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
+        let mut not_read: Vec<Json> =
+            sources.not_read.iter().filter(|n| n.failure).map(|n| json!({"source": n.name, "why": n.why})).collect();
+        for (i, (asking, source)) in answer.asking.iter().zip(&sources.sources).enumerate() {
+            let lost = written.lost.get(&i);
+            if let Some(why) = asking.failed.as_ref().or(lost.map(|l| &l.why)) {
+                not_read.push(json!({"source": source.name, "why": why, "hits_not_shown": lost.map_or(0, |l| l.hits)}));
+            }
         }
-    } else {
-        bins = timed;
+        let mut out = json!({
+            "type": "summary",
+            "schema": "corr.query.v1",
+            "query": text,
+            "since": instant(question.window.since),
+            "until": instant(question.window.until),
+            "matched": answer.total,
+            "shown": written.shown,
+            "at_window_edge": answer.at_edge,
+            "sources": sources.sources.len(),
+            "scanned_sources": sources.sources.iter().filter(|s| s.unindexed).count(),
+            "scanned_bytes": scanned,
+            "not_read": not_read,
+            "zone_assumed": assumed,
+            "elapsed_ms": started.elapsed().as_millis() as u64,
+        });
+        if let (Some((values, shown)), Some(out)) = (written.values, out.as_object_mut()) {
+            out.insert("values".into(), json!(values));
+            out.insert("values_shown".into(), json!(shown));
+        }
+        out
     }
-    let most = bins.iter().map(|b| b.1).max().unwrap_or(0).max(1);
-    match args.format {
-        Format::Text => {
-            let digits = grouped(most).len();
-            for (at, n) in &bins {
-                let bar = "█".repeat((n * 50).div_ceil(most) as usize);
-                writeln!(out, "{}  {:>digits$}  {bar}", rfc3339(*at, width), grouped(*n))?;
+
+    /// Says on stderr what a reader of the answer must know; gives the exit code.
+    fn notes(&self, written: &Written, err: &mut dyn Write) -> anyhow::Result<i32> {
+        let Told { args, question, answer, sources, .. } = self;
+        for note in &sources.notes {
+            writeln!(err, "corr: {}", safe::terminal(note))?;
+        }
+        if args.since.is_some() || args.until.is_some() || args.window.is_some() {
+            let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
+            let edge = if answer.at_edge > 0 {
+                format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))
+            } else {
+                String::new()
+            };
+            writeln!(err, "window [{}, {}){edge}", show(question.window.since), show(question.window.until))?;
+        }
+        let (shown, of, what) = match written.values {
+            Some((values, shown)) => (shown, values, " values"),
+            None => (written.shown, answer.total, ""),
+        };
+        let cut = args.limit > 0 && args.limit as u64 <= of;
+        if shown < of {
+            let hint = if cut { "; --limit 0 for all" } else { "" };
+            writeln!(err, "showing {} of {}{what}{hint}", grouped(shown), grouped(of))?;
+        }
+        let scanned = sources.sources.iter().filter(|s| s.unindexed).count();
+        if scanned > 0 {
+            let bytes: u64 = answer.asking.iter().map(|a| a.scanned).sum();
+            let runs = safe::terminal(&args.run).into_owned();
+            let hint = if args.run == "-" { String::new() } else { format!("; `corr index {runs}` makes later questions faster") };
+            writeln!(err, "scanned {scanned} of {} sources without an index, {:.1} MB{hint}", sources.sources.len(), bytes as f64 / 1e6)?;
+        }
+        let mut failures = index::failures(&sources.not_read, &[], err)?;
+        for (i, (asking, source)) in answer.asking.iter().zip(&sources.sources).enumerate() {
+            let lost = written.lost.get(&i);
+            failures += usize::from(asking.failed.is_some() || lost.is_some());
+            let name = safe::terminal(&source.name);
+            if let Some(why) = &asking.failed {
+                writeln!(err, "corr: {name}: {}; the other sources are answered", safe::terminal(why))?;
             }
-            if untimed > 0 {
-                writeln!(out, "no time known  {}", grouped(untimed))?;
+            if let Some(Lost { hits, why }) = lost {
+                writeln!(err, "corr: {name}: {}; {} of its hits are not shown", safe::terminal(why), grouped(*hits))?;
             }
         }
-        Format::Jsonl => {
-            for (at, n) in &bins {
-                writeln!(out, "{}", json!({"type": "bin", "start": rfc3339(*at, width), "width_ns": width, "count": n}))?;
-            }
-            writeln!(out, "{}", json!({"type": "bin", "start": null, "count": untimed}))?;
-            writeln!(out, "{summary}")?;
+        let nothing = answer.total == 0;
+        let query = nothing.then_some(&question.expr);
+        let more: &[&str] = if args.fields.is_empty() { &["time"] } else { &["time", "locator"] };
+        for line in names::unknown_names(query, &written.unseen, more, sources) {
+            writeln!(err, "corr: {}", safe::terminal(&line))?;
         }
-        Format::Json => {
-            let list: Vec<Json> = bins.iter().map(|(at, n)| json!({"start": rfc3339(*at, width), "count": n})).collect();
-            let whole = json!({"schema": "corr.query.v1", "width_ns": width, "bins": list, "untimed": untimed, "summary": summary});
-            serde_json::to_writer_pretty(&mut *out, &whole)?;
-            writeln!(out)?;
-        }
-        Format::Csv => {
-            writeln!(out, "start,count")?;
-            for (at, n) in &bins {
-                writeln!(out, "{},{n}", rfc3339(*at, width))?;
-            }
-            if untimed > 0 {
-                writeln!(out, ",{untimed}")?;
+        if nothing {
+            for line in names::longer_ids(&question.expr, question.bodies, sources)? {
+                writeln!(err, "corr: {}", safe::terminal(&line))?;
             }
         }
-        Format::Markdown => {
-            writeln!(out, "| start | count |\n|---|---:|")?;
-            for (at, n) in &bins {
-                writeln!(out, "| {} | {n} |", rfc3339(*at, width))?;
-            }
+        if failures > 0 {
+            let found = if answer.total > 0 { "rows were found in the rest" } else { "no rows were found in the rest" };
+            writeln!(err, "corr: {failures} of the inputs could not be read; {found}")?;
+            return Ok(exit::PARTIAL);
         }
+        Ok(if answer.total > 0 { exit::FOUND } else { exit::NOTHING })
     }
-    Ok(())
 }
 
 /// How the query was read, how it was answered, what each clause removed.
@@ -396,113 +411,4 @@ fn count_only(question: &Question) -> anyhow::Result<Question> {
         histogram: None,
         bodies: question.bodies,
     })
-}
-
-/// Says on stderr what a reader of the answer must know; gives the exit code.
-fn notes(args: &Args, question: &Question, answer: &Answer, sources: &Sources, err: &mut dyn Write) -> anyhow::Result<i32> {
-    for note in &sources.notes {
-        writeln!(err, "corr: {}", safe::terminal(note))?;
-    }
-    if args.since.is_some() || args.until.is_some() || args.window.is_some() {
-        let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-        let edge =
-            if answer.at_edge > 0 { format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge)) } else { String::new() };
-        writeln!(err, "window [{}, {}){edge}", show(question.window.since), show(question.window.until))?;
-    }
-    let listed = args.count_by.is_none() && question.histogram.is_none();
-    let shown = answer.hits.len() as u64;
-    if listed && shown < answer.total {
-        writeln!(err, "showing {} of {}; --limit 0 for all", grouped(shown), grouped(answer.total))?;
-    }
-    let scanned = sources.sources.iter().filter(|s| s.unindexed).count();
-    if scanned > 0 {
-        let bytes: u64 = answer.asking.iter().map(|a| a.scanned).sum();
-        let runs = safe::terminal(&args.run).into_owned();
-        let hint = if args.run == "-" { String::new() } else { format!("; `corr index {runs}` makes later questions faster") };
-        writeln!(err, "scanned {scanned} of {} sources without an index, {:.1} MB{hint}", sources.sources.len(), bytes as f64 / 1e6)?;
-    }
-    let mut failures = index::failures(&sources.not_read, &[], err)?;
-    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
-        if let Some(why) = &asking.failed {
-            failures += 1;
-            writeln!(err, "corr: {}: {}; the other sources are answered", safe::terminal(&source.name), safe::terminal(why))?;
-        }
-    }
-    if answer.total == 0 {
-        suggestions(question, sources, err)?;
-    }
-    if failures > 0 {
-        let found = if answer.total > 0 { "rows were found in the rest" } else { "no rows were found in the rest" };
-        writeln!(err, "corr: {failures} of the inputs could not be read; {found}")?;
-        return Ok(exit::PARTIAL);
-    }
-    Ok(if answer.total > 0 { exit::FOUND } else { exit::NOTHING })
-}
-
-/// Names in a query without answers that no source has, with what they may have been meant to be.
-fn suggestions(question: &Question, sources: &Sources, err: &mut dyn Write) -> anyhow::Result<()> {
-    let kinds: BTreeSet<&str> = corr_parsers::kinds().map(|k| k.name).collect();
-    let mut fields: Option<BTreeSet<String>> = None;
-    let mut lines: Vec<String> = Vec::new();
-    question.expr.each_clause(&mut |clause| {
-        let Term::Field(field) = &clause.term else { return };
-        match (Name::new(&field.name).special, &field.test) {
-            (Special::Kind, Test::Equals(kind)) if !kinds.contains(kind.as_str()) => {
-                lines.push(unknown("kind", kind, &suggest::suggest(kind, kinds.iter().copied())));
-            }
-            (Special::None, _) => {
-                let known = fields.get_or_insert_with(|| field_names(sources));
-                if !known.iter().any(|k| k.eq_ignore_ascii_case(&field.name)) {
-                    let candidates = NAMES.iter().map(|n| n.0).chain(known.iter().map(String::as_str));
-                    lines.push(unknown("field", &field.name, &suggest::suggest(&field.name, candidates)));
-                }
-            }
-            _ => {}
-        }
-    });
-    for line in lines {
-        writeln!(err, "corr: {}", safe::terminal(&line))?;
-    }
-    Ok(())
-}
-
-fn unknown(what: &str, name: &str, near: &[&str]) -> String {
-    if near.is_empty() {
-        return format!("no source has a {what} `{name}`");
-    }
-    format!("no source has a {what} `{name}`; did you mean {}?", near.join(" or "))
-}
-
-/// Field names that the sources have: from the index, or from the first records of what is not indexed.
-fn field_names(sources: &Sources) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for source in &sources.sources {
-        for segment in &source.segments {
-            if let Ok(meta) = segment.meta() {
-                for (name, info) in &meta.columns {
-                    names.insert(name.clone());
-                    names.extend(info.raw.iter().cloned());
-                }
-            }
-        }
-        if source.unindexed
-            && let Ok(bytes) = source.bytes()
-        {
-            let mut seen = 0;
-            let start = crate::run::events::Start::default();
-            crate::run::events::each(bytes, &source.layout, source.timing(), start, bytes.len(), |_, event, _| {
-                for field in &event.fields {
-                    if !names.contains(field.name.as_ref()) {
-                        names.insert(field.name.to_string());
-                    }
-                    if !names.contains(field.raw.as_ref()) {
-                        names.insert(field.raw.to_string());
-                    }
-                }
-                seen += 1;
-                if seen >= 20_000 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-            });
-        }
-    }
-    names
 }

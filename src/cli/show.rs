@@ -1,25 +1,26 @@
 //! `corr show`: one record, from its bytes to what corr makes of them.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use corr_parsers::clock::How;
-use corr_parsers::event::{Event, Withheld};
+use corr_parsers::event::{Event, Secret, Withheld};
 use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
+use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
-use serde_json::{Value as Json, json};
 
-use super::exit;
+use super::{exit, index};
 use crate::query::answer::{self, Question, Sort, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar;
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Asked, Sources};
-use crate::render::events::plain;
-use crate::render::paint::{Paint, Tone, When};
+use crate::render::opened::{Link, Opened, Read};
+use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::{Shown, rfc3339, visible_text};
 use crate::run::Options;
@@ -74,7 +75,7 @@ enum Place {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let (path, place) = locator(&args.locator)?;
+    let (path, place) = locator(&args.locator, args.run.as_deref())?;
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let run = match &args.run {
         Some(run) => run.clone(),
@@ -97,36 +98,44 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let begin = Start { offset: start, line: first_line, order };
     let shown = events::one(bytes, &source.layout, source.timing(), begin, |record, event, facts| {
         let raw = raw_text(bytes, record, event, args.bodies);
-        Opened {
-            shown: Shown::new(source, record, event, facts, args.bodies),
-            raw,
-            clock: clock_lines(source, record, event, facts),
-            version: record.payload.len(),
-        }
+        Read { shown: Shown::new(source, record, event, facts, args.bodies), raw, clock: clock_lines(source, record, event, facts) }
     });
-    let Some(opened) = shown else { bail!("{}: no record at byte {start}", source.name) };
-    let links = links(&opened.shown, &sources)?;
-    let beside = neighbours(bytes, source, begin, args.context, args.bodies);
+    let Some(event) = shown else { bail!("{}: no record at byte {start}", source.name) };
+    let (links, unasked) = links(&event.shown, &sources)?;
+    let neighbours = neighbours(bytes, source, begin, args.context, args.bodies);
+    let opened = Opened { event, links, neighbours };
     match args.format {
-        ShowFormat::Json => write_json(&opened, &links, &beside, out)?,
-        ShowFormat::Text => write_text(&opened, &links, &beside, line, Paint::new(color), out)?,
+        ShowFormat::Json => opened.write_json(&not_asked(&sources, &unasked), out)?,
+        ShowFormat::Text => opened.write_text(line, Paint::new(color), out)?,
     }
     out.flush()?;
     for note in &sources.notes {
         writeln!(err, "corr: {}", safe::terminal(note))?;
     }
+    let mut failures = index::failures(&sources.not_read, &[], err)?;
+    for (name, why) in &unasked {
+        failures += 1;
+        writeln!(err, "corr: {}: {}", safe::terminal(name), safe::terminal(why))?;
+    }
+    if failures > 0 {
+        writeln!(err, "corr: {failures} of the inputs could not be read; where else the ids stand is said without them")?;
+        return Ok(exit::PARTIAL);
+    }
     Ok(exit::FOUND)
 }
 
-struct Opened {
-    shown: Shown,
-    raw: String,
-    clock: Vec<String>,
-    version: usize,
+/// Sources that the ids were not looked for in: name and reason.
+fn not_asked<'s>(sources: &'s Sources, unasked: &'s BTreeMap<String, String>) -> Vec<(&'s str, &'s str)> {
+    let not_read = sources.not_read.iter().filter(|n| n.failure).map(|n| (n.name.as_str(), n.why.as_str()));
+    not_read.chain(unasked.iter().map(|(name, why)| (name.as_str(), why.as_str()))).collect()
 }
 
-/// Splits `PATH:LINE` or `PATH@OFFSET`; a path that ends so and exists is not split.
-fn locator(text: &str) -> anyhow::Result<(String, Place)> {
+/// Splits `PATH:LINE` or `PATH@OFFSET`. The whole text as a path, where there is such a file, is not split: it names no record.
+fn locator(text: &str, run: Option<&str>) -> anyhow::Result<(String, Place)> {
+    let shown = safe::terminal(text);
+    if Path::new(text).is_file() || run.is_some_and(|run| Path::new(run).join(text).is_file()) {
+        bail!("`{shown}` is a whole file; write `{shown}:LINE` or `{shown}@OFFSET`");
+    }
     for (separator, place) in [(':', Place::Line as fn(u64) -> Place), ('@', Place::Offset as fn(u64) -> Place)] {
         if let Some((path, number)) = text.rsplit_once(separator)
             && !path.is_empty()
@@ -135,7 +144,7 @@ fn locator(text: &str) -> anyhow::Result<(String, Place)> {
             return Ok((path.to_string(), place(number)));
         }
     }
-    bail!("`{}` is no locator; write PATH:LINE or PATH@OFFSET", safe::terminal(text))
+    bail!("`{shown}` is no locator; write PATH:LINE or PATH@OFFSET")
 }
 
 /// The run that a path belongs to: the nearest directory above it that has an index, a corr.toml or a plan of a run, else its own directory.
@@ -180,21 +189,31 @@ fn offset_of_line(bytes: &[u8], line: u64) -> Option<usize> {
 
 /// The record's own bytes, with what is withheld replaced. Where the payload was decoded from its envelope and something is withheld, the payload
 /// stands for the bytes.
-fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> String {
+fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> Vec<u8> {
     let raw = &bytes[record.offset..record.offset + record.len];
-    if bodies || event.withheld.is_empty() {
-        return safe::terminal_bytes(record::trim_end(raw)).replace("\\n", "\n");
+    let whole = 0..record::trim_end(raw).len();
+    if bodies {
+        return raw[whole].to_vec();
+    }
+    if event.withheld.is_empty() {
+        // The envelope's own fields (a command line) can hold a credential too.
+        let hide = |span| Withheld { span, why: Secret::Credential, name: "credential" };
+        let spans: Vec<Withheld> = secret::find(raw).into_iter().map(hide).collect();
+        if spans.is_empty() {
+            return raw[whole].to_vec();
+        }
+        return visible_text(raw, whole, &spans).into_bytes();
     }
     match record.payload_at {
         Some(at) => {
             let lead = at - record.offset;
             let moved = |w: &Withheld| Withheld { span: w.span.start + lead..w.span.end + lead, ..w.clone() };
             let spans: Vec<Withheld> = event.withheld.iter().map(moved).collect();
-            safe::terminal(&visible_text(raw, 0..record::trim_end(raw).len(), &spans)).replace("\\n", "\n")
+            visible_text(raw, whole, &spans).into_bytes()
         }
         None => {
             let payload = visible_text(record.payload, 0..record.payload.len(), &event.withheld);
-            format!("(payload, decoded from its envelope) {}", safe::terminal(&payload).replace("\\n", "\n"))
+            format!("(payload, decoded from its envelope) {payload}").into_bytes()
         }
     }
 }
@@ -259,16 +278,9 @@ fn width_text(ns: i64) -> String {
     }
 }
 
-struct Link {
-    field: &'static str,
-    id: String,
-    total: u64,
-    /// Sources that have it, with how many records each.
-    by_source: Vec<(String, u64)>,
-}
-
-/// Where else the record's ids stand.
-fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<Vec<Link>> {
+/// Where else the record's ids stand, and the sources that could not be asked, with the reason.
+fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<(Vec<Link>, BTreeMap<String, String>)> {
+    let mut unasked = BTreeMap::new();
     let mut links = Vec::new();
     let mut seen = Vec::new();
     let mut key = String::new();
@@ -293,9 +305,14 @@ fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<Vec<Link>> {
         let answer = answer::ask(&question, &sources.sources)?;
         let by_source: Vec<(String, u64)> =
             answer.asking.iter().zip(&sources.sources).filter(|(a, _)| a.matched > 0).map(|(a, s)| (s.key.clone(), a.matched)).collect();
+        for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+            if let Some(why) = &asking.failed {
+                unasked.entry(source.name.clone()).or_insert_with(|| why.clone());
+            }
+        }
         links.push(Link { field: kind.field(), id: id.clone(), total: answer.total, by_source });
     }
-    Ok(links)
+    Ok((links, unasked))
 }
 
 fn neighbours(bytes: &[u8], source: &Asked, at: Start, count: usize, bodies: bool) -> Vec<Shown> {
@@ -320,103 +337,25 @@ fn neighbours(bytes: &[u8], source: &Asked, at: Start, count: usize, bodies: boo
     shown
 }
 
-fn write_text(
-    opened: &Opened,
-    links: &[Link],
-    beside: &[Shown],
-    asked: Option<u64>,
-    paint: Paint,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let shown = &opened.shown;
-    let head = |out: &mut dyn Write, text: &str| writeln!(out, "{}", paint.tone(Tone::Kind, text));
-    writeln!(
-        out,
-        "{}  bytes {}..{}",
-        paint.tone(Tone::Place, &safe::terminal(&shown.locator())),
-        shown.offset,
-        shown.offset + shown.length
-    )?;
-    if asked.is_some_and(|line| line != shown.line) {
-        writeln!(out, "the line belongs to the record that begins at line {}", shown.line)?;
-    }
-    head(out, "raw")?;
-    for line in opened.raw.lines() {
-        writeln!(out, "  {line}")?;
-    }
-    if opened.raw.is_empty() {
-        writeln!(out, "  (empty, {} bytes of payload)", opened.version)?;
-    }
-    head(out, "event")?;
-    let about = corr_parsers::kind(shown.kind).map_or("", |k| k.about);
-    writeln!(out, "  kind     {} — {about}", shown.kind)?;
-    writeln!(out, "  time     {}", shown.time())?;
-    writeln!(out, "  format   {}   outcome {}", shown.format, shown.outcome)?;
-    let facts = [("level", shown.level.map(String::from)), ("worker", shown.worker.clone()), ("role", shown.role.clone())];
-    let more = [("host", shown.host.clone()), ("unit", shown.unit.clone()), ("note", shown.note.map(String::from))];
-    for (name, value) in facts.into_iter().chain(more) {
-        if let Some(value) = value {
-            writeln!(out, "  {name:<8} {}", safe::terminal(&value))?;
-        }
-    }
-    if !shown.fields.is_empty() {
-        head(out, "fields")?;
-        let width = shown.fields.iter().map(|f| f.0.chars().count()).max().unwrap_or(0).min(40);
-        for (name, raw, value) in &shown.fields {
-            let spelled = if name == raw { String::new() } else { format!("   ({})", safe::terminal(raw)) };
-            writeln!(out, "  {:<width$}  {}{spelled}", safe::terminal(name), safe::terminal(&plain(value)))?;
-        }
-    }
-    if !shown.withheld.is_empty() {
-        head(out, "withheld (--bodies shows it)")?;
-        for w in &shown.withheld {
-            let text = |name: &str| w.get(name).map(plain).unwrap_or_default();
-            writeln!(out, "  {}: {}, {} bytes, blake3 {}", text("name"), text("why"), text("bytes"), text("blake3"))?;
-        }
-    }
-    head(out, "clock")?;
-    for line in &opened.clock {
-        writeln!(out, "  {}", safe::terminal(line))?;
-    }
-    if !links.is_empty() {
-        head(out, "ids")?;
-        for link in links {
-            let places: Vec<String> = link.by_source.iter().map(|(s, n)| format!("{} in {}", n, safe::terminal(s))).collect();
-            writeln!(out, "  {} {}: {} records ({})", link.field, safe::terminal(&link.id), link.total, places.join(", "))?;
-        }
-    }
-    head(out, "neighbours")?;
-    for event in beside {
-        let mark = if event.context { ' ' } else { '>' };
-        let first = event.message.lines().next().unwrap_or("");
-        let mut text: String = first.chars().take(160).collect();
-        if text.len() < first.len() {
-            text.push('…');
-        }
-        writeln!(out, "{mark} {} {} {} {}", event.time(), event.line, event.kind, safe::terminal(&text))?;
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn write_json(opened: &Opened, links: &[Link], beside: &[Shown], out: &mut dyn Write) -> anyhow::Result<()> {
-    let links: Vec<Json> = links
-        .iter()
-        .map(|l| {
-            let places: Vec<Json> = l.by_source.iter().map(|(s, n)| json!({"source": s, "records": n})).collect();
-            json!({"kind": l.field, "id": l.id, "records": l.total, "sources": places})
-        })
-        .collect();
-    let spelled: Vec<Json> = opened.shown.fields.iter().map(|(n, r, v)| json!({"name": n, "raw": r, "value": v})).collect();
-    let whole = json!({
-        "schema": "corr.show.v1",
-        "raw": opened.raw,
-        "event": opened.shown.json(),
-        "fields": spelled,
-        "clock": opened.clock,
-        "links": links,
-        "neighbours": beside.iter().filter(|b| b.context).map(Shown::json).collect::<Vec<_>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)?;
-    Ok(())
+    #[test]
+    fn a_path_that_is_a_file_is_not_split() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::write(path("a.log:12"), "x\n").expect("write a file");
+        std::fs::write(path("b.log"), "x\n").expect("write a file");
+        let split = |text: &str, run: Option<&str>| locator(text, run).map_err(|e| e.to_string());
+        assert_eq!(split(&path("a.log:12:5"), None), Ok((path("a.log:12"), Place::Line(5))));
+        assert_eq!(split(&path("b.log:12"), None), Ok((path("b.log"), Place::Line(12))));
+        assert_eq!(split(&path("b.log@7"), None), Ok((path("b.log"), Place::Offset(7))));
+        assert_eq!(split("b.log:3", Some(&path(""))), Ok(("b.log".into(), Place::Line(3))));
+        for (text, run) in [(path("a.log:12"), None), (path("b.log"), None), ("a.log:12".into(), Some(path("")))] {
+            let error = split(&text, run.as_deref()).expect_err("a whole file");
+            assert!(error.contains(":LINE"), "{error}");
+        }
+        assert!(split("nowhere", None).is_err_and(|e| e.contains("no locator")));
+    }
 }

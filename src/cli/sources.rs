@@ -44,11 +44,11 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
-    let mut run = run::open(&args.run, &options)?;
+    let run = run::open(&args.run, &options)?;
     if let Some(name) = &args.explain {
         return explain(&run, name, args.format, out);
     }
-    let read = coverage::all(&mut run, std::io::stderr().is_terminal());
+    let read = coverage::all(&run, std::io::stderr().is_terminal());
     let report = Report::new(&run, read);
     if !report.usable() {
         return nothing_usable(&report, err);

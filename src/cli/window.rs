@@ -60,7 +60,7 @@ fn extent(sources: &[Asked]) -> (Option<i64>, Option<i64>) {
         for segment in &source.segments {
             take(segment.reference.first, segment.reference.last);
         }
-        if source.unindexed
+        if (source.unindexed || source.needs_tail())
             && let Ok(bytes) = source.bytes()
         {
             let (start, end) = ends(bytes, source, source.timing());

@@ -1,6 +1,6 @@
 //! Asks a question of every source and gathers what was found: by the index where there is one, by a scan elsewhere, by both where a source grew.
 
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use corr_parsers::event::{Event, Value};
 use corr_parsers::record::Record;
@@ -11,6 +11,7 @@ use super::expr::Expr;
 use super::literals::{Literal, required_literals};
 use super::matches::Matcher;
 use super::plan::{self, PlanError, Step, View};
+use super::rank::{Keeper, Key};
 use super::scan::{self, Finder, Scanned};
 use super::sources::Asked;
 use super::subject::{Item, Name, Special, Subject};
@@ -81,13 +82,7 @@ pub struct Hit {
     pub offset: u64,
     pub order: Option<i64>,
     /// Its value of the field that is sorted by.
-    key: Option<Key>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Key {
-    Number(f64),
-    Text(String),
+    pub key: Option<Key>,
 }
 
 /// How a source was asked.
@@ -102,8 +97,10 @@ pub struct Asking {
     pub matched: u64,
     /// What each clause left, by segment, summed.
     pub steps: BTreeMap<(usize, usize), (&'static str, u64, bool)>,
-    /// The source could not be read.
+    /// The source could not be read, or not to its end.
     pub failed: Option<String>,
+    /// Its index could not be read; it was scanned.
+    pub index_failed: Option<String>,
 }
 
 /// What was found.
@@ -113,12 +110,15 @@ pub struct Answer {
     pub total: u64,
     /// Hits whose stamp reaches over an edge of the window.
     pub at_edge: u64,
-    /// Hits without any time, of which a window says nothing; they are left out of it.
+    /// Hits by value of the field that is counted by; the empty text stands for events without it.
     pub counts: BTreeMap<String, u64>,
     /// Hits by the start of their bin; `None`: no time is known.
     pub bins: BTreeMap<Option<i64>, u64>,
     pub asking: Vec<Asking>,
 }
+
+/// Bytes of a source that one task searches for a text.
+const SCAN_STEP: usize = 16 << 20;
 
 /// What is kept of one matching record.
 struct Found {
@@ -132,56 +132,85 @@ struct Found {
 /// Asks all sources.
 pub fn ask(question: &Question, sources: &[Asked]) -> Result<Answer, PlanError> {
     let mut answer = Answer::default();
-    let mut keeper = Keeper { sort: question.sort.clone(), limit: question.limit, heap: BinaryHeap::new(), all: Vec::new() };
+    let mut keeper = Keeper::new(question.sort.clone(), question.limit);
     for (i, source) in sources.iter().enumerate() {
-        let mut asking = Asking::default();
-        let result = ask_source(question, i, source, &mut asking, &mut answer, &mut keeper);
-        match result {
+        let mut part = Part::new(question);
+        match ask_source(question, i, source, true, &mut part) {
             Ok(()) => {}
-            Err(PlanError::Store(error)) => asking.failed = Some(error.to_string()),
+            Err(PlanError::Store(error)) => {
+                // The index cannot be read, perhaps because another writer just replaced it: the source can.
+                part = Part::new(question);
+                part.asking.index_failed = Some(error.to_string());
+                ask_source(question, i, source, false, &mut part)?;
+            }
             Err(error) => return Err(error),
         }
-        answer.total += asking.matched;
-        answer.asking.push(asking);
+        answer.total += part.asking.matched;
+        answer.at_edge += part.at_edge;
+        for (value, n) in part.counts {
+            *answer.counts.entry(value).or_default() += n;
+        }
+        for (bin, n) in part.bins {
+            *answer.bins.entry(bin).or_default() += n;
+        }
+        part.keeper.finish().into_iter().for_each(|hit| keeper.push(hit));
+        answer.asking.push(part.asking);
     }
     answer.hits = keeper.finish();
     Ok(answer)
 }
 
-fn ask_source(
-    question: &Question,
-    index: usize,
-    source: &Asked,
-    asking: &mut Asking,
-    answer: &mut Answer,
-    keeper: &mut Keeper,
-) -> Result<(), PlanError> {
-    for segment in &source.segments {
-        ask_segment(question, index, source, segment, asking, answer, keeper)?;
-    }
-    if source.unindexed || source.needs_tail() {
-        match source.bytes() {
-            Ok(bytes) => {
-                let from = source.indexed_to;
-                asking.scanned += (bytes.len() - from.min(bytes.len())) as u64;
-                let found = scan_range(question, source, bytes, from, bytes.len(), None);
-                note(question, index, found, asking, answer, keeper);
-            }
-            Err(error) => asking.failed = Some(error.to_string()),
+/// What one source gave.
+struct Part {
+    asking: Asking,
+    keeper: Keeper,
+    at_edge: u64,
+    counts: BTreeMap<String, u64>,
+    bins: BTreeMap<Option<i64>, u64>,
+}
+
+impl Part {
+    fn new(question: &Question) -> Part {
+        Part {
+            asking: Asking::default(),
+            keeper: Keeper::new(question.sort.clone(), question.limit),
+            at_edge: 0,
+            counts: BTreeMap::new(),
+            bins: BTreeMap::new(),
         }
+    }
+}
+
+fn ask_source(question: &Question, index: usize, source: &Asked, by_index: bool, part: &mut Part) -> Result<(), PlanError> {
+    let mut from = 0;
+    // Bodies are in no index.
+    if by_index && !source.unindexed && !question.bodies {
+        for segment in &source.segments {
+            ask_segment(question, index, source, segment, part)?;
+        }
+        if !source.needs_tail() {
+            return Ok(());
+        }
+        from = source.indexed_to;
+    }
+    match source.bytes() {
+        Ok(bytes) => {
+            part.asking.scanned += (bytes.len() - from.min(bytes.len())) as u64;
+            let found = scan_range(question, source, bytes, from);
+            note(question, index, found, part);
+            if source.unindexed
+                && let Some(damage) = source.damage()
+            {
+                part.asking.failed = Some(format!("{damage}; what stands before the break is answered"));
+            }
+        }
+        Err(error) => part.asking.failed = Some(error.to_string()),
     }
     Ok(())
 }
 
-fn ask_segment(
-    question: &Question,
-    index: usize,
-    source: &Asked,
-    segment: &Segment,
-    asking: &mut Asking,
-    answer: &mut Answer,
-    keeper: &mut Keeper,
-) -> Result<(), PlanError> {
+fn ask_segment(question: &Question, index: usize, source: &Asked, segment: &Segment, part: &mut Part) -> Result<(), PlanError> {
+    let asking = &mut part.asking;
     let (first, last) = (segment.reference.first, segment.reference.last);
     asking.indexed_rows += segment.len() as u64;
     let bounds = match (first, last) {
@@ -190,7 +219,6 @@ fn ask_segment(
     };
     if let Some(bounds) = bounds
         && !question.window.may_hold(Some(bounds), None)
-        && !reaches(question, bounds)
     {
         return Ok(());
     }
@@ -211,7 +239,7 @@ fn ask_segment(
     let windowed = question.window != Window::default();
     let wants_event = question.count_by.as_deref().is_some_and(|f| !by_column(f)) || matches!(question.sort, Sort::Field(..));
     if rows.exact && !wants_event {
-        return by_columns(question, index, segment, rows, windowed, asking, answer, keeper);
+        return by_columns(question, index, segment, rows, windowed, part);
     }
     let bytes = match source.bytes() {
         Ok(bytes) => bytes,
@@ -254,7 +282,7 @@ fn ask_segment(
     if !known_orders {
         complete_orders(segment, &mut found)?;
     }
-    note(question, index, found, asking, answer, keeper);
+    note(question, index, found, part);
     Ok(())
 }
 
@@ -293,12 +321,6 @@ fn complete_orders(segment: &Segment, found: &mut [Found]) -> Result<(), PlanErr
     Ok(())
 }
 
-/// Is there a row without a stamp that could lie in the window although the stamps of the segment do not? Such rows carry the sort key of the
-/// stamped row before them, which lies in the bounds too or before the segment.
-fn reaches(question: &Question, bounds: Stamp) -> bool {
-    question.window.since.is_none_or(|since| since <= bounds.start) && question.window.until.is_none_or(|until| until > bounds.start)
-}
-
 fn by_column(field: &str) -> bool {
     matches!(Name::new(field).special, Special::Kind | Special::Level)
 }
@@ -314,16 +336,13 @@ fn uses_line(expr: &Expr) -> bool {
 }
 
 /// Counts and orders rows that are known to match, without reading a record.
-#[allow(clippy::too_many_arguments)] // one place calls it; a struct would only move the list
 fn by_columns(
     question: &Question,
     index: usize,
     segment: &Segment,
     mut rows: RowSet,
     windowed: bool,
-    asking: &mut Asking,
-    answer: &mut Answer,
-    keeper: &mut Keeper,
+    part: &mut Part,
 ) -> Result<(), PlanError> {
     let mut edge = 0;
     if windowed {
@@ -357,24 +376,24 @@ fn by_columns(
         rows = inside;
     }
     let matched = rows.count() as u64;
-    asking.matched += matched;
-    answer.at_edge += edge;
+    part.asking.matched += matched;
+    part.at_edge += edge;
     if let Some(field) = &question.count_by {
         let column = if Name::new(field).special == Special::Kind { "_kind" } else { "_level" };
         let mut counted = 0;
         segment.column(column, Some(&rows), |_, cell| {
             if let Cell::Text(text) = cell {
                 counted += 1;
-                match answer.counts.get_mut(text) {
+                match part.counts.get_mut(text) {
                     Some(n) => *n += 1,
                     None => {
-                        answer.counts.insert(text.to_string(), 1);
+                        part.counts.insert(text.to_string(), 1);
                     }
                 }
             }
         })?;
         if matched > counted {
-            *answer.counts.entry(String::new()).or_default() += matched - counted;
+            *part.counts.entry(String::new()).or_default() += matched - counted;
         }
         return Ok(());
     }
@@ -388,22 +407,22 @@ fn by_columns(
     })?;
     if let Some(width) = question.histogram {
         for (_, order) in &orders {
-            *answer.bins.entry(Some(order.div_euclid(width) * width)).or_default() += 1;
+            *part.bins.entry(Some(order.div_euclid(width) * width)).or_default() += 1;
         }
         if !unknown.is_empty() {
-            *answer.bins.entry(None).or_default() += unknown.count() as u64;
+            *part.bins.entry(None).or_default() += unknown.count() as u64;
         }
         return Ok(());
     }
     let table = segment.rows()?;
     for (row, order) in orders {
-        if keeper.wants(index, Some(order)) {
-            keeper.push(Hit { source: index, offset: table.offset(row), order: Some(order), key: None });
+        if part.keeper.wants(index, Some(order)) {
+            part.keeper.push(Hit { source: index, offset: table.offset(row), order: Some(order), key: None });
         }
     }
     for row in unknown.iter() {
-        if keeper.wants(index, None) {
-            keeper.push(Hit { source: index, offset: table.offset(row), order: None, key: None });
+        if part.keeper.wants(index, None) {
+            part.keeper.push(Hit { source: index, offset: table.offset(row), order: None, key: None });
         }
     }
     Ok(())
@@ -411,31 +430,34 @@ fn by_columns(
 
 /// Rows of a segment whose bytes hold a text, by reading the source.
 fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
-    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }])?;
     if respelled(source) || !text.is_ascii() {
         return None;
     }
+    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }])?;
     let bytes = source.bytes().ok()?;
-    let (from, to) = (segment.reference.from as usize, segment.reference.to as usize);
+    let (from, to) = (segment.reference.from as usize, (segment.reference.to as usize).min(bytes.len()));
     let table = segment.rows().ok()?;
-    let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: false };
-    let parts: Vec<(usize, usize)> =
-        (from..to.min(bytes.len())).step_by(16 << 20).map(|a| (a, (a + (16 << 20)).min(to).min(bytes.len()))).collect();
-    let overlap = text.len();
-    let hits: Vec<Vec<u64>> =
-        parts.par_iter().map(|(a, b)| scan::offsets(scanned, *a, (*b + overlap).min(to).min(bytes.len()), &finder)).collect();
+    let starts: Vec<usize> = (from..to).step_by(SCAN_STEP).collect();
+    let found: Vec<Vec<usize>> = starts
+        .par_iter()
+        .map(|start| {
+            // A step ends in the middle of a record: what begins in it is found in it.
+            let end = (start + SCAN_STEP + text.len()).min(to);
+            let mut rows = Vec::new();
+            let mut at = *start;
+            while let Some(hit) = finder.find(&bytes[..end], at) {
+                let Some(row) = table.row_at(hit as u64) else { break };
+                rows.push(row);
+                at = (table.offset(row) + table.length(row)) as usize;
+                if at >= end {
+                    break;
+                }
+            }
+            rows
+        })
+        .collect();
     let mut rows = RowSet::none(segment.len());
-    let mut last_end = 0u64;
-    for hit in hits.into_iter().flatten() {
-        if hit < last_end {
-            continue;
-        }
-        if let Some(row) = table.row_at(hit) {
-            rows.insert(row);
-            // A record can have several lines: the next hit inside it says nothing new, but parts overlap, so only rising offsets skip.
-            last_end = 0;
-        }
-    }
+    found.into_iter().flatten().for_each(|row| rows.insert(row));
     Some(rows)
 }
 
@@ -444,12 +466,11 @@ fn respelled(source: &Asked) -> bool {
     source.layout.envelope.is_some_and(|e| e.name.contains("json"))
 }
 
-fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize, to: usize, order: Option<i64>) -> Vec<Found> {
-    let _ = order;
+fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize) -> Vec<Found> {
     let literals = if respelled(source) || question.bodies { None } else { required_literals(&question.expr) };
     let finder = literals.as_deref().and_then(Finder::new);
     let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: uses_line(&question.expr) };
-    scan::each(scanned, from, to, finder.as_ref(), |record, event, facts| judge(question, source, record, event, facts))
+    scan::each(scanned, from, finder.as_ref(), |record, event, facts| judge(question, source, record, event, facts))
 }
 
 /// Does a record match? And what is kept of it.
@@ -533,112 +554,19 @@ pub fn value_text(value: &Value<'_>) -> String {
     }
 }
 
-/// Takes matching records into the answer.
-fn note(question: &Question, index: usize, found: Vec<Found>, asking: &mut Asking, answer: &mut Answer, keeper: &mut Keeper) {
-    asking.matched += found.len() as u64;
+/// Takes matching records into a source's part of the answer.
+fn note(question: &Question, index: usize, found: Vec<Found>, part: &mut Part) {
+    part.asking.matched += found.len() as u64;
     for f in found {
-        answer.at_edge += u64::from(f.at_edge);
+        part.at_edge += u64::from(f.at_edge);
         for text in f.counted {
-            *answer.counts.entry(text).or_default() += 1;
+            *part.counts.entry(text).or_default() += 1;
         }
         if let Some(width) = question.histogram {
-            *answer.bins.entry(f.order.map(|o| o.div_euclid(width) * width)).or_default() += 1;
+            *part.bins.entry(f.order.map(|o| o.div_euclid(width) * width)).or_default() += 1;
         }
         if question.count_by.is_none() && question.histogram.is_none() {
-            keeper.push(Hit { source: index, offset: f.offset, order: f.order, key: f.key });
+            part.keeper.push(Hit { source: index, offset: f.offset, order: f.order, key: f.key });
         }
-    }
-}
-
-/// Keeps the first hits in the order asked for.
-struct Keeper {
-    sort: Sort,
-    limit: usize,
-    /// The worst of the kept is on top.
-    heap: BinaryHeap<Ranked>,
-    all: Vec<Ranked>,
-}
-
-struct Ranked {
-    rank: Rank,
-    hit: Hit,
-}
-
-#[derive(PartialEq, PartialOrd)]
-struct Rank(u8, f64, String, i64, usize, u64);
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let (a, b) = (&self.rank, &other.rank);
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then_with(|| a.2.cmp(&b.2)).then(a.3.cmp(&b.3)).then(a.4.cmp(&b.4)).then(a.5.cmp(&b.5))
-    }
-}
-
-impl Keeper {
-    /// Could a hit of this time be among the kept?
-    fn wants(&self, source: usize, order: Option<i64>) -> bool {
-        if self.limit == 0 || self.heap.len() < self.limit {
-            return true;
-        }
-        let Sort::Time(rising) = self.sort else { return true };
-        let time = order.unwrap_or(i64::MIN);
-        let time = if rising { time } else { time.saturating_neg() };
-        self.heap.peek().is_some_and(|worst| (time, source) <= (worst.rank.3, worst.rank.4))
-    }
-
-    fn push(&mut self, hit: Hit) {
-        let rank = self.rank(&hit);
-        let ranked = Ranked { rank, hit };
-        if self.limit == 0 {
-            self.all.push(ranked);
-            return;
-        }
-        if self.heap.len() < self.limit {
-            self.heap.push(ranked);
-        } else if self.heap.peek().is_some_and(|worst| ranked < *worst) {
-            self.heap.pop();
-            self.heap.push(ranked);
-        }
-    }
-
-    fn rank(&self, hit: &Hit) -> Rank {
-        let time = hit.order.unwrap_or(i64::MIN);
-        match &self.sort {
-            Sort::Time(true) => Rank(0, 0.0, String::new(), time, hit.source, hit.offset),
-            Sort::Time(false) => Rank(0, 0.0, String::new(), time.saturating_neg(), hit.source, u64::MAX - hit.offset),
-            Sort::Field(_, rising) => match &hit.key {
-                Some(Key::Number(n)) => Rank(0, if *rising { *n } else { -*n }, String::new(), time, hit.source, hit.offset),
-                Some(Key::Text(text)) => Rank(1, 0.0, text.clone(), time, hit.source, hit.offset),
-                None => Rank(2, 0.0, String::new(), time, hit.source, hit.offset),
-            },
-        }
-    }
-
-    fn finish(self) -> Vec<Hit> {
-        let mut all = self.all;
-        all.extend(self.heap);
-        all.sort();
-        let mut hits: Vec<Hit> = all.into_iter().map(|r| r.hit).collect();
-        if let Sort::Field(_, false) = self.sort {
-            // Texts were ranked rising: only their run is turned round.
-            let from = hits.iter().position(|h| matches!(h.key, Some(Key::Text(_)))).unwrap_or(hits.len());
-            let to = hits.iter().rposition(|h| matches!(h.key, Some(Key::Text(_)))).map_or(from, |i| i + 1);
-            hits[from..to].reverse();
-        }
-        hits
     }
 }

@@ -1,18 +1,17 @@
 //! From hits back to their records: read again from the source, with line numbers and neighbours.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use corr_parsers::record;
 use rayon::prelude::*;
 
 use super::answer::Hit;
-use super::plan::PlanError;
 use super::sources::Asked;
 use crate::render::events::Block;
 use crate::render::shown::Shown;
 use crate::run::events::{self, Start};
-use crate::store::open::Cell;
+use crate::store::open::{Cell, Segment, StoreError};
 use crate::store::rowset::RowSet;
 
 /// How many records beside each hit are wanted.
@@ -22,110 +21,221 @@ pub struct Context {
     pub after: usize,
 }
 
-/// Reads hits again, each with its neighbours, in the hits' order. A neighbour that a block just before has shown is not shown again.
-pub fn blocks(hits: &[Hit], sources: &[Asked], context: Context, bodies: bool) -> Result<Vec<Block>, PlanError> {
-    let lines = lines(hits, sources)?;
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut behind: Option<(usize, u64)> = None;
-    for (hit, line) in hits.iter().zip(lines) {
-        let source = &sources[hit.source];
-        let Ok(bytes) = source.bytes() else { continue };
-        let start = Start { offset: hit.offset as usize, line, order: hit.order };
-        let mut events = before(bytes, source, start, context.before, behind.filter(|b| b.0 == hit.source).map(|b| b.1), bodies);
-        let mut taken = 0;
-        let mut end = hit.offset;
+impl Context {
+    /// Is anything beside the hits wanted?
+    pub fn any(self) -> bool {
+        self.before + self.after > 0
+    }
+}
+
+/// Hits of one source whose records could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    pub hits: u64,
+    /// Why the first of them could not.
+    pub why: String,
+}
+
+/// Reads hits again, in their order, a batch at a time.
+///
+/// Among hits of one source that follow each other no record is given twice: a block's neighbours end at the next hit and at what an earlier block
+/// has shown.
+pub struct Reading<'a> {
+    hits: &'a [Hit],
+    sources: &'a [Asked],
+    context: Context,
+    bodies: bool,
+    lines: Vec<u64>,
+    at: usize,
+    near: Near,
+    /// Source and end of the block before.
+    behind: Option<(usize, u64)>,
+    /// What could not be read, by source.
+    pub lost: BTreeMap<usize, Lost>,
+}
+
+/// A run of hits of one source that follow each other.
+#[derive(Default)]
+struct Near {
+    /// Index behind its last hit.
+    until: usize,
+    /// Where its hits begin, sorted.
+    hits: Vec<u64>,
+    /// Bytes that were shown: start and end.
+    shown: BTreeMap<u64, u64>,
+}
+
+impl Near {
+    /// A neighbour that begins here is a hit itself or was shown.
+    fn has(&self, offset: u64) -> bool {
+        self.hits.binary_search(&offset).is_ok() || self.shown.range(..=offset).next_back().is_some_and(|(_, end)| *end > offset)
+    }
+
+    fn show(&mut self, from: u64, to: u64) {
+        match self.shown.range_mut(..=from).next_back() {
+            Some((_, end)) if *end == from => *end = to,
+            _ => {
+                self.shown.insert(from, to);
+            }
+        }
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// Finds the hits' lines; `bodies` shows what is withheld otherwise.
+    pub fn new(hits: &'a [Hit], sources: &'a [Asked], context: Context, bodies: bool) -> Reading<'a> {
+        let lines = lines(hits, sources);
+        Reading { hits, sources, context, bodies, lines, at: 0, near: Near::default(), behind: None, lost: BTreeMap::new() }
+    }
+
+    /// The blocks of the next hits, at most `count`; `None` when all were read.
+    pub fn next(&mut self, count: usize) -> Option<Vec<Block>> {
+        if self.at >= self.hits.len() {
+            return None;
+        }
+        let end = (self.at + count.max(1)).min(self.hits.len());
+        let mut blocks = Vec::with_capacity(end - self.at);
+        while self.at < end {
+            let index = self.at;
+            self.at += 1;
+            match self.block(index) {
+                Ok(block) => blocks.push(block),
+                Err(why) => self.lost.entry(self.hits[index].source).or_insert(Lost { hits: 0, why }).hits += 1,
+            }
+        }
+        Some(blocks)
+    }
+
+    fn block(&mut self, index: usize) -> Result<Block, String> {
+        let hit = &self.hits[index];
+        let source = &self.sources[hit.source];
+        let bytes = source.bytes()?;
+        let offset = hit.offset as usize;
+        if offset >= bytes.len() {
+            return Err(format!("it ends before byte {offset}"));
+        }
+        if self.context.any() && index >= self.near.until {
+            self.near = near(self.hits, index);
+        }
+        let top = self.top(bytes, source, offset);
+        let line = self.lines[index].saturating_sub(events::count_lines(&bytes[top..offset]));
+        // A hit without a sort key has no stamped record above it: there is nothing to look for.
+        let order = match hit.order {
+            Some(_) if top < offset => events::order_before(bytes, &source.layout, source.timing(), top),
+            order => order,
+        };
+        let (near, context, bodies) = (&self.near, self.context, self.bodies);
+        let mut read: Vec<Shown> = Vec::new();
+        let mut after = 0;
+        let mut found = false;
+        let start = Start { offset: top, line, order };
         events::each(bytes, &source.layout, source.timing(), start, bytes.len(), |record, event, facts| {
+            let at = facts.offset as u64;
+            if at > hit.offset {
+                if !found || near.has(at) {
+                    return ControlFlow::Break(());
+                }
+                after += 1;
+            }
+            found |= at == hit.offset;
             let mut shown = Shown::new(source, record, event, facts, bodies);
-            shown.context = taken > 0;
-            end = (facts.offset + facts.length) as u64;
-            events.push(shown);
-            taken += 1;
-            if taken > context.after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            shown.context = at != hit.offset;
+            read.push(shown);
+            if found && after >= context.after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        if context.before + context.after > 0 {
-            behind = Some((hit.source, end));
+        let (true, Some(first), Some(last)) = (found, read.first(), read.last()) else {
+            return Err(format!("no record begins at byte {offset}"));
+        };
+        let (from, to) = (first.offset, last.offset + last.length);
+        let joined = self.behind == Some((hit.source, from));
+        self.behind = Some((hit.source, to));
+        if self.context.any() {
+            self.near.show(from, to);
         }
-        blocks.push(Block { events });
+        Ok(Block { events: read, joined })
     }
-    Ok(blocks)
+
+    /// Where the neighbours above a hit begin.
+    fn top(&self, bytes: &[u8], source: &Asked, offset: usize) -> usize {
+        let mut at = offset;
+        for _ in 0..self.context.before {
+            if at == 0 {
+                break;
+            }
+            let start = record::record_start(bytes, at - 1, &source.layout);
+            if start >= at || self.near.has(start as u64) {
+                break;
+            }
+            at = start;
+        }
+        at
+    }
 }
 
-/// Records above a hit, none of them above byte `floor`.
-fn before(bytes: &[u8], source: &Asked, hit: Start, count: usize, floor: Option<u64>, bodies: bool) -> Vec<Shown> {
-    let floor = floor.unwrap_or(0) as usize;
-    let mut at = hit.offset;
-    let mut starts = Vec::new();
-    while starts.len() < count && at > floor {
-        let start = record::record_start(bytes, at - 1, &source.layout);
-        if start < floor || start >= at {
-            break;
-        }
-        starts.push(start);
-        at = start;
-    }
-    starts.reverse();
-    let mut shown = Vec::new();
-    for start in starts {
-        let line = if hit.line > 0 { hit.line - events::count_lines(&bytes[start..hit.offset]) } else { 0 };
-        let order = events::order_before(bytes, &source.layout, source.timing(), start);
-        let one = events::one(bytes, &source.layout, source.timing(), Start { offset: start, line, order }, |record, event, facts| {
-            let mut shown = Shown::new(source, record, event, facts, bodies);
-            shown.context = true;
-            shown
-        });
-        shown.extend(one);
-    }
-    shown
+/// The run of hits of one source that begins at `index`.
+fn near(hits: &[Hit], index: usize) -> Near {
+    let source = hits[index].source;
+    let len = hits[index..].iter().take_while(|h| h.source == source).count();
+    let mut offsets: Vec<u64> = hits[index..index + len].iter().map(|h| h.offset).collect();
+    offsets.sort_unstable();
+    Near { until: index + len, hits: offsets, shown: BTreeMap::new() }
 }
 
-/// Line numbers of hits: from the columns of their segment, else counted.
-fn lines(hits: &[Hit], sources: &[Asked]) -> Result<Vec<u64>, PlanError> {
+/// Line numbers of hits: from the columns of their segment, else counted. 0 where the source cannot be read.
+fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
     let mut lines = vec![0u64; hits.len()];
-    let mut by_source: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut by_source: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, hit) in hits.iter().enumerate() {
         by_source.entry(hit.source).or_default().push(i);
     }
     for (source, mut of_source) in by_source {
-        of_source.sort_by_key(|i| hits[*i].offset);
+        of_source.sort_unstable_by_key(|i| hits[*i].offset);
         let source = &sources[source];
-        let mut open: Vec<usize> = Vec::new();
-        for i in of_source {
-            if source.segments.iter().all(|s| hits[i].offset < s.reference.from || hits[i].offset >= s.reference.to) {
-                open.push(i);
-            }
-        }
         for segment in &source.segments {
-            let inside =
-                |h: &Hit| std::ptr::eq(&sources[h.source], source) && h.offset >= segment.reference.from && h.offset < segment.reference.to;
-            let mine: Vec<usize> = (0..hits.len()).filter(|i| inside(&hits[*i])).collect();
-            if mine.is_empty() {
-                continue;
-            }
-            let table = segment.rows()?;
-            let mut rows = RowSet::none(segment.len());
-            let mut of_row: HashMap<usize, usize> = HashMap::new();
-            for i in mine {
-                if let Some(row) = table.row_at(hits[i].offset) {
-                    rows.insert(row);
-                    of_row.insert(row, i);
-                }
-            }
-            segment.column("_line", Some(&rows), |row, cell| {
-                if let (Cell::UInt(line), Some(i)) = (cell, of_row.get(&row)) {
-                    lines[*i] = line;
-                }
-            })?;
+            let from = of_source.partition_point(|i| hits[*i].offset < segment.reference.from);
+            let to = of_source.partition_point(|i| hits[*i].offset < segment.reference.to);
+            // A segment that cannot be read leaves its hits to be counted.
+            let _: Result<(), StoreError> = lines_of(segment, hits, &of_source[from..to], &mut lines);
         }
-        if let Ok(bytes) = source.bytes() {
-            let mut at = 0;
-            let mut line = 1;
-            for i in open {
-                let offset = (hits[i].offset as usize).min(bytes.len());
+        if of_source.iter().all(|i| lines[*i] > 0) {
+            continue;
+        }
+        let Ok(bytes) = source.bytes() else { continue };
+        let mut at = 0;
+        let mut line = 1;
+        for i in of_source {
+            let offset = (hits[i].offset as usize).min(bytes.len());
+            // What the columns say saves counting from the start.
+            if lines[i] == 0 {
                 line += bytes[at..offset].par_chunks(1 << 20).map(events::count_lines).sum::<u64>();
-                at = offset;
                 lines[i] = line;
             }
+            (at, line) = (offset, lines[i]);
         }
     }
-    Ok(lines)
+    lines
 }
+
+/// Reads the line numbers of some hits from the segment that they lie in.
+fn lines_of(segment: &Segment, hits: &[Hit], mine: &[usize], lines: &mut [u64]) -> Result<(), StoreError> {
+    if mine.is_empty() {
+        return Ok(());
+    }
+    let table = segment.rows()?;
+    let mut rows = RowSet::none(segment.len());
+    let mut of_row: HashMap<usize, usize> = HashMap::with_capacity(mine.len());
+    for i in mine {
+        if let Some(row) = table.row_at(hits[*i].offset) {
+            rows.insert(row);
+            of_row.insert(row, *i);
+        }
+    }
+    segment.column("_line", Some(&rows), |row, cell| {
+        if let (Cell::UInt(line), Some(i)) = (cell, of_row.get(&row)) {
+            lines[*i] = line;
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ impl Literal {
 
     /// Takes in what `other`, whose text holds this one's, allows.
     fn widen(&mut self, other: &Literal) {
-        let same = self.text == other.text;
+        let same = self.text.eq_ignore_ascii_case(&other.text);
         self.begins &= same && other.begins;
         self.ends &= same && other.ends;
     }
@@ -83,11 +83,14 @@ fn of_term(term: &Term) -> Option<Vec<Literal>> {
         Term::Word(text) => {
             let word = of_words(&pattern::phrase(text))?;
             let mut set = of_ids(IdTest::free(text).literals(&[])?);
-            // An id that is one word stands in the bytes as that word, unless it is a number that may be spelled otherwise (`0x1f…`, a UUID).
-            let one = text.bytes().all(|b| b.is_ascii_alphanumeric()) && !text.bytes().all(|b| b.is_ascii_hexdigit());
+            // An id that is spelled one way only stands between marks that are no letters, as a word does; the end of a UUID can stand behind its
+            // other digits.
+            let plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
+            // Before a worker's id `0x` may stand.
+            let hex = text.bytes().all(|b| b.is_ascii_hexdigit());
             for id in &mut set {
-                let whole = one && id.text.eq_ignore_ascii_case(text);
-                (id.begins, id.ends) = (whole, whole);
+                let same = plain && id.text.eq_ignore_ascii_case(text);
+                (id.begins, id.ends) = (same && !hex, same);
             }
             set.push(word);
             Some(set)

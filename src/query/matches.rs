@@ -215,6 +215,11 @@ impl ValueTest {
         Ok(ValueTest { test: field_test(&field.test, &name).map_err(wrong)? })
     }
 
+    /// The test is `!=`: it holds if no value is equal, so that one value alone does not decide it.
+    pub fn is_negative(&self) -> bool {
+        matches!(self.test, FieldTest::Differs(_))
+    }
+
     /// Does an event match whose only value of that name is this one?
     pub fn accepts(&self, item: Item) -> bool {
         match &self.test {

@@ -12,7 +12,7 @@ use super::words;
 use crate::store::columns::column_name;
 use crate::store::open::{Cell, Segment, StoreError};
 use crate::store::rowset::RowSet;
-use crate::store::word_index::{WordClass, class};
+use crate::store::word_index::{ID_WORD, LONGEST, WordClass, class, first_bytes};
 
 /// Why rows could not be found.
 #[derive(Debug, thiserror::Error)]
@@ -159,7 +159,9 @@ fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'sta
     // A beginning of hex digits can go on to be a number.
     let all_hex = word.bytes().all(|b| b.is_ascii_hexdigit());
     let class = class(word.as_bytes());
-    if class == WordClass::Number || (prefix && all_hex && word.len() < crate::store::word_index::ID_WORD) {
+    // So can a beginning that begins with a digit, as a number with letters behind it.
+    let open_number = prefix && (word.as_bytes().first().is_some_and(u8::is_ascii_digit) || all_hex && word.len() < ID_WORD);
+    if class == WordClass::Number || open_number {
         return Ok(match (view.scan)(word) {
             Some(mut set) => {
                 set.exact = false;
@@ -178,14 +180,19 @@ fn word_rows(word: &str, prefix: bool, view: &View<'_>) -> Result<(RowSet, &'sta
             return Ok((set, by));
         }
     }
-    segment.words()?.rows(word, prefix, |row| set.insert(row as usize)).map_err(|e| StoreError {
-        path: "words".into(),
-        error: e.to_string(),
-        gone: false,
-    })?;
+    if !segment.meta()?.has_words {
+        return Ok((RowSet::unknown(len), "every record"));
+    }
+    // Long words are terms by their first bytes.
+    let term = first_bytes(word);
+    set.exact &= word.len() < LONGEST;
+    segment
+        .words()?
+        .rows(term, prefix || word.len() > LONGEST, |row| set.insert(row as usize))
+        .map_err(|e| StoreError { path: "words".into(), error: e.to_string() })?;
     let meta = segment.meta()?;
     let constant: Vec<bool> =
-        meta.kind_words.iter().map(|k| k.words.iter().any(|w| if prefix { w.starts_with(word) } else { w == word })).collect();
+        meta.kind_words.iter().map(|k| k.words.iter().any(|w| if prefix { w.starts_with(term) } else { w == term })).collect();
     if constant.contains(&true) {
         // A row of the kind has the word unless it is one that was indexed in full; that one is in the index if it has it.
         let mut irregular = RowSet::none(len);
@@ -222,8 +229,15 @@ fn id_rows(text: &str, prefix: bool, kinds: &[Option<IdKind>], segment: &Segment
     let ids = segment.ids()?;
     let mut found = Vec::new();
     let mut canonical = String::new();
+    if prefix && ["chatcmpl-", "cmpl-"].iter().any(|p| p.starts_with(text)) {
+        // The canonical spelling has lost what is asked for: every id could begin so.
+        *set = RowSet::unknown(segment.len());
+        return Ok(());
+    }
+    let text = if prefix { text.strip_prefix("0x").unwrap_or(text) } else { text };
     for kind in kinds {
-        ids::canonical(*kind, text, &mut canonical);
+        // The beginning of a hex worker id is no number yet.
+        ids::canonical(if prefix { None } else { *kind }, text, &mut canonical);
         if prefix {
             ids.prefix(&canonical, &mut found);
             let undashed: String = canonical.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
@@ -253,6 +267,10 @@ fn field_rows(field: &Field, view: &View<'_>) -> Result<(RowSet, &'static str), 
         Special::Unit => view.facts.unit,
         _ => "",
     };
+    if test.is_negative() && matches!(name.special, Special::Worker | Special::Role | Special::Host | Special::Unit) {
+        // Such a name means facts, fields and ids together, and `!=` asks all of them.
+        return every();
+    }
     let fact_holds = !fact.is_empty() && test.accepts(if name.special == Special::Source { Item::Path(fact) } else { Item::Text(fact) });
     if fact_holds {
         return Ok((RowSet::all(len), "source"));
@@ -357,12 +375,14 @@ fn column_rows(field: &Field, test: &ValueTest, view: &View<'_>) -> Result<RowSe
     if meta.overflow {
         return Ok(RowSet::unknown(len));
     }
+    let mut columns = 0;
     for (name, info) in &meta.columns {
         // More than eight spellings are not all kept: then the records are asked.
         let may = named(name) || info.raw.iter().any(|r| named(r)) || info.raw.len() >= 8;
         if !may {
             continue;
         }
+        columns += 1;
         let sure = named(name) && !info.partial || info.raw.len() == 1 && named(&info.raw[0]) && !info.partial;
         segment.column(&column_name(name), None, |row, cell| {
             present.insert(row);
@@ -372,6 +392,11 @@ fn column_rows(field: &Field, test: &ValueTest, view: &View<'_>) -> Result<RowSe
         })?;
         set.exact &= sure;
         present.exact &= sure;
+    }
+    if test.is_negative() && columns > 1 {
+        // A value of each column must differ: the records are asked.
+        set = present.clone();
+        set.exact = false;
     }
     if field.absent_ok {
         set.unite(&present.complement());

@@ -82,42 +82,37 @@ pub struct Scanned<'s> {
     pub lines: bool,
 }
 
-impl Scanned<'_> {
-    fn start(&self, offset: usize, order: Option<i64>) -> Start {
-        let line = if self.lines { 1 + events::count_lines(&self.bytes[..offset]) } else { 0 };
-        Start { offset, line, order }
-    }
-}
-
-/// Calls `judge` for every record that begins in `from..to` (both record starts) and can match; collects what it returns, in source order.
+/// Calls `judge` for every record from `from` (a record's start) on that can match; collects what it returns, in source order.
 ///
 /// `finder` limits the records that are looked at to those around a hit. Work is spread over rayon's threads.
-pub fn each<T: Send>(
-    source: Scanned<'_>,
-    from: usize,
-    to: usize,
-    finder: Option<&Finder>,
-    judge: impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync,
-) -> Vec<T> {
-    let chunks = chunks(source, from, to);
+pub fn each<T: Send>(source: Scanned<'_>, from: usize, finder: Option<&Finder>, judge: impl Judge<T>) -> Vec<T> {
+    let chunks = chunks(source, from);
+    let starts = starts(source, &chunks);
     let found: Vec<Vec<T>> = chunks
         .par_iter()
-        .map(|(start, end)| match finder {
-            Some(finder) => around_hits(source, *start, *end, finder, &judge),
-            None => all(source, *start, *end, &judge),
+        .zip(starts)
+        .map(|((_, end), start)| match finder {
+            Some(finder) => around_hits(source, start, *end, finder, &judge),
+            None => all(source, start, *end, &judge),
         })
         .collect();
     found.into_iter().flatten().collect()
 }
 
-/// Cuts a range into chunks at record starts.
-fn chunks(source: Scanned<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
+/// Decides about a record, from several threads.
+pub trait Judge<T>: Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync {}
+
+impl<T, F> Judge<T> for F where F: Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T> + Sync {}
+
+/// Cuts what stands from `from` on into chunks at record starts.
+fn chunks(source: Scanned<'_>, from: usize) -> Vec<(usize, usize)> {
+    let to = source.bytes.len();
     let mut chunks = Vec::new();
     let mut start = from;
     while start < to {
         let mut end = to;
         if !source.layout.document && to - start > CHUNK + CHUNK / 2 {
-            end = record::record_start(source.bytes, start + CHUNK, source.layout).min(to);
+            end = record::record_start(source.bytes, start + CHUNK, source.layout);
             if end <= start {
                 end = to;
             }
@@ -128,83 +123,69 @@ fn chunks(source: Scanned<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
     chunks
 }
 
-fn all<T>(
-    source: Scanned<'_>,
-    start: usize,
-    end: usize,
-    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
-) -> Vec<T> {
+/// Where each chunk starts and what holds there: the sort key of the record before and, if lines are counted, the line.
+fn starts(source: Scanned<'_>, chunks: &[(usize, usize)]) -> Vec<Start> {
+    let bytes = source.bytes;
+    // What each chunk leaves behind is found from its end, so that a source is walked back over once at the most, however many chunks it has.
+    let left: Vec<(Option<i64>, u64)> = chunks
+        .par_iter()
+        .map(|(start, end)| {
+            let order = if *end < bytes.len() { events::order_between(bytes, source.layout, source.timing, *start, *end) } else { None };
+            (order, if source.lines { events::count_lines(&bytes[*start..*end]) } else { 0 })
+        })
+        .collect();
+    let from = chunks.first().map_or(0, |c| c.0);
+    let mut order = events::order_before(bytes, source.layout, source.timing, from);
+    let mut line = if source.lines { 1 + events::count_lines(&bytes[..from]) } else { 0 };
+    let mut starts = Vec::with_capacity(chunks.len());
+    for ((start, _), (left_order, lines)) in chunks.iter().zip(left) {
+        starts.push(Start { offset: *start, line, order });
+        order = left_order.or(order);
+        line += lines;
+    }
+    starts
+}
+
+fn all<T>(source: Scanned<'_>, start: Start, end: usize, judge: &impl Judge<T>) -> Vec<T> {
     let mut found = Vec::new();
-    let order = events::order_before(source.bytes, source.layout, source.timing, start);
-    events::each(source.bytes, source.layout, source.timing, source.start(start, order), end, |record, event, facts| {
+    events::each(source.bytes, source.layout, source.timing, start, end, |record, event, facts| {
         found.extend(judge(record, event, facts));
         ControlFlow::Continue(())
     });
     found
 }
 
-fn around_hits<T>(
-    source: Scanned<'_>,
-    start: usize,
-    end: usize,
-    finder: &Finder,
-    judge: &impl Fn(&record::Record<'_>, &corr_parsers::event::Event<'_>, &events::Facts) -> Option<T>,
-) -> Vec<T> {
+fn around_hits<T>(source: Scanned<'_>, start: Start, end: usize, finder: &Finder, judge: &impl Judge<T>) -> Vec<T> {
+    let bytes = source.bytes;
     let mut found = Vec::new();
-    let mut at = start;
-    // The last record that was read, and the sort key that holds behind it, so that walking back for a stamp stays linear.
-    let mut behind: (usize, Option<i64>) = (start, None);
-    let mut behind_known = false;
-    while let Some(hit) = finder.find(&source.bytes[..end], at) {
-        let offset = record::record_start(source.bytes, hit, source.layout).max(at);
-        let mut next = offset + 1;
-        let mut order_behind = None;
+    // What holds behind the last record that was read; walking back for a stamp and counting lines go no further than that.
+    let mut behind = start;
+    while let Some(hit) = finder.find(&bytes[..end], behind.offset) {
+        let offset = record::record_start(bytes, hit, source.layout).max(behind.offset);
+        let line = if source.lines { behind.line + events::count_lines(&bytes[behind.offset..offset]) } else { 0 };
+        let mut next = Start { offset: offset + 1, line, order: behind.order };
         let mut read = |order: Option<i64>, needs_stamp: bool| {
-            let mut stamped = true;
-            events::each(source.bytes, source.layout, source.timing, source.start(offset, order), offset + 1, |record, event, facts| {
-                stamped = facts.stamp.is_some();
-                if stamped || !needs_stamp {
+            let mut done = true;
+            events::each(bytes, source.layout, source.timing, Start { offset, line, order }, offset + 1, |record, event, facts| {
+                done = facts.stamp.is_some() || !needs_stamp;
+                if done {
                     found.extend(judge(record, event, facts));
-                    next = facts.offset + facts.length;
-                    order_behind = facts.order;
+                    let lines = if source.lines { events::count_lines(&bytes[offset..offset + facts.length]) } else { 0 };
+                    next = Start { offset: offset + facts.length, line: line + lines, order: facts.order };
                 }
                 ControlFlow::Break(())
             });
-            stamped
+            done
         };
         // Nearly all records have a stamp of their own; for the others the nearest one above is looked for.
         if !read(None, true) {
-            let order = if behind_known && behind.0 == offset {
-                behind.1
-            } else {
-                let floor = if behind_known { behind.0 } else { 0 };
-                let above = events::order_between(source.bytes, source.layout, source.timing, floor, offset);
-                above.or(if behind_known { behind.1 } else { None })
-            };
-            read(order, false);
+            let above = events::order_between(bytes, source.layout, source.timing, behind.offset, offset);
+            read(above.or(behind.order), false);
         }
-        behind = (next, order_behind);
-        behind_known = true;
-        at = next;
-        if at >= end {
+        behind = next;
+        if behind.offset >= end {
             break;
         }
     }
     found
-}
-
-/// Offsets of all records in `from..to` that hold one of the finder's literals.
-pub fn offsets(source: Scanned<'_>, from: usize, to: usize, finder: &Finder) -> Vec<u64> {
-    let mut hits: Vec<u64> = Vec::new();
-    let mut at = from;
-    while let Some(hit) = finder.find(&source.bytes[..to], at) {
-        hits.push(hit as u64);
-        at = hit + 1;
-        // One hit a line is enough.
-        at += record::line_len(&source.bytes[at.min(to)..to]);
-        if at >= to {
-            break;
-        }
-    }
-    hits
 }

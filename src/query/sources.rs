@@ -7,13 +7,13 @@ use corr_parsers::clock::Clock;
 use corr_parsers::record::Layout;
 
 use super::subject::Facts;
-use crate::run::bytes::{self, Bytes};
-use crate::run::source::{Class, NotRead, Owner, Source, Stat};
+use crate::run::bytes::{self, Bytes, Compression, Opened};
+use crate::run::source::{Class, NotRead, Owner, Source};
 use crate::run::timing::Timing;
 use crate::run::{self, OpenError, Options, Run, discover};
 use crate::store::manifest::{Entry, Manifest, ManifestError};
 use crate::store::open::{Segment, StoreError};
-use crate::store::place;
+use crate::store::{place, reopen};
 
 /// A source as a question sees it.
 pub struct Asked {
@@ -33,11 +33,9 @@ pub struct Asked {
     grew: bool,
     /// The source has no index, or one that is no longer true.
     pub unindexed: bool,
-    /// The bytes stand in the store, masked.
-    embedded: bool,
-    opened: OnceLock<Result<Bytes, String>>,
-    /// Something about it that the user should know.
-    pub damage: Option<String>,
+    /// The bytes are the store's: what is withheld is overwritten in them.
+    pub masked: bool,
+    opened: OnceLock<Result<Opened, String>>,
 }
 
 /// Everything that a question goes to.
@@ -76,9 +74,8 @@ impl Asked {
             indexed_to: 0,
             grew: false,
             unindexed: true,
-            embedded: false,
             opened: OnceLock::new(),
-            damage: source.damage.clone(),
+            masked: false,
         }
     }
 
@@ -97,20 +94,29 @@ impl Asked {
             indexed_to: entry.size as usize,
             grew: false,
             unindexed: false,
-            embedded: entry.embedded,
             opened: OnceLock::new(),
-            damage: entry.damage.clone(),
+            masked: false,
         })
     }
 
     /// The source's bytes, opened when they are first asked for.
     pub fn bytes(&self) -> Result<&[u8], &str> {
-        let opened = self.opened.get_or_init(|| match bytes::open(&self.path) {
-            Ok(opened) => Ok(opened.bytes),
-            Err(error) if self.embedded => self.embedded_text().map_err(|e| format!("{error}; {e}")),
-            Err(error) => Err(error.to_string()),
+        self.opened().map(|o| &*o.bytes)
+    }
+
+    /// What was wrong with the bytes when they were opened: a stream that breaks off.
+    pub fn damage(&self) -> Option<&str> {
+        self.opened.get()?.as_ref().ok()?.damage.as_deref()
+    }
+
+    fn opened(&self) -> Result<&Opened, &str> {
+        let opened = self.opened.get_or_init(|| {
+            if self.masked {
+                return self.embedded_text().map_err(|e| e.to_string());
+            }
+            bytes::open(&self.path).map_err(|e| e.to_string())
         });
-        opened.as_ref().map(|b| &**b).map_err(String::as_str)
+        opened.as_ref().map_err(String::as_str)
     }
 
     /// Something stands behind what the segments answer for.
@@ -118,13 +124,13 @@ impl Asked {
         self.grew
     }
 
-    fn embedded_text(&self) -> Result<Bytes, StoreError> {
+    fn embedded_text(&self) -> Result<Opened, StoreError> {
         let mut text = Vec::new();
         for segment in &self.segments {
             text.truncate(segment.reference.from as usize);
             text.extend_from_slice(&segment.text()?);
         }
-        Ok(Bytes::Held(text))
+        Ok(Opened { bytes: Bytes::Held(text), compression: Compression::None, damage: None })
     }
 
     /// How its stamps are put on the time axis; needs the bytes only where stamps lack a year or the zone has folds.
@@ -189,23 +195,34 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
     let looked = if plain && fresh == 0 { None } else { Some(run::open(arguments, options)?) };
     let mut sources = Vec::new();
     let mut not_read = listing.not_read.clone();
+    let mut damages = Vec::new();
     let mut others = 0;
     let mut gone_stale = 0;
     for found in &listing.files {
         let source = looked.as_ref().and_then(|r| r.sources.iter().find(|s| s.key == found.key));
         let entry = manifest.sources.get(&found.key);
-        let usable = entry.filter(|e| source.is_none_or(|s| crate::store::update::reads_alike(e, s)));
+        // Standard input is never what an index was made of.
+        let usable = entry.filter(|e| found.key != "-" && source.is_none_or(|s| crate::store::update::reads_alike(e, s)));
         if let Some(entry) = usable
             && let Some(mut asked) = Asked::indexed(&dir, &found.name, &found.key, &found.path, entry)
         {
-            if entry.stat != found.stat && !still_true(&mut asked, entry, &found.stat) {
+            if entry.segments.is_empty() {
+                // Too small for segments: it is read whole.
+                asked.indexed_to = 0;
+                asked.grew = true;
+            } else if entry.stat != found.stat && !still_true(&dir, &mut asked, entry) {
                 gone_stale += 1;
                 asked.segments.clear();
                 asked.indexed_to = 0;
                 asked.unindexed = true;
             }
+            if let Some(source) = source {
+                // Who a source belongs to can be declared after it was indexed.
+                asked.owner = source.owner.clone();
+                asked.clock = source.clock.clone();
+            }
             if let Some(damage) = &entry.damage {
-                not_read.push(damaged(&found.name, damage));
+                damages.push(damaged(&found.name, damage));
             }
             sources.push(asked);
             continue;
@@ -220,6 +237,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
     if let Some(looked) = looked {
         not_read = looked.not_read;
     }
+    not_read.extend(damages);
     if gone_stale > 0 {
         notes.push(format!(
             "{gone_stale} indexed {} changed since; read without the index",
@@ -239,30 +257,13 @@ fn damaged(name: &str, damage: &str) -> NotRead {
 }
 
 /// The file's facts are not those of the index: does the file still begin with what was indexed?
-fn still_true(asked: &mut Asked, entry: &Entry, now: &Stat) -> bool {
-    let shrunk = now.size < entry.stat.size;
-    let Ok(bytes) = bytes::open(&asked.path).map(|o| o.bytes) else { return false };
-    if shrunk || bytes.len() < entry.size as usize || entry.document && bytes.len() != entry.size as usize {
-        return false;
-    }
-    let same = entry
-        .segments
-        .iter()
-        .all(|s| bytes.get(s.from as usize..s.hashed_to as usize).is_some_and(|part| blake3::hash(part).to_hex().as_str() == s.hash));
-    if same && bytes.len() > entry.size as usize && entry.size > 0 {
-        // Lines that came later may belong to the last record that was indexed: it is read with them.
-        let old = &bytes[..entry.size as usize];
-        let offset = corr_parsers::record::record_start(old, old.len() - 1, &asked.layout);
-        if let Some(last) = asked.segments.last_mut() {
-            last.reference.rows = last.reference.rows.saturating_sub(1);
-            last.reference.to = offset as u64;
-        }
-        asked.indexed_to = offset;
-        asked.grew = true;
-    } else if same && bytes.len() > entry.size as usize {
-        asked.grew = true;
-    }
-    same
+fn still_true(store: &Path, asked: &mut Asked, entry: &Entry) -> bool {
+    let Ok(opened) = bytes::open(&asked.path) else { return false };
+    let Some((segments, indexed_to)) = reopen::kept(entry, &asked.layout, &opened.bytes) else { return false };
+    asked.segments = segments.iter().map(|s| Segment::new(store, s)).collect();
+    asked.indexed_to = indexed_to;
+    asked.grew = indexed_to < opened.bytes.len();
+    true
 }
 
 fn from_run(run: Run, notes: Vec<String>) -> Sources {
@@ -291,7 +292,7 @@ fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
             not_read.push(NotRead { name, why: "the source is gone and its text is not in the store".into(), next, failure: true });
             continue;
         }
-        sources.extend(Asked::indexed(dir, &name, key, &path, entry));
+        sources.extend(Asked::indexed(dir, &name, key, &path, entry).map(|asked| Asked { masked: true, ..asked }));
     }
     let notes = vec!["the run is not there: answered from the text in the store, in which bodies are masked".into()];
     Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len() }

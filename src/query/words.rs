@@ -180,12 +180,12 @@ impl Masks {
         for (i, eight) in block.chunks_exact(8).enumerate() {
             let raw = u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]]);
             let bytes = raw & !TOPS;
-            let lower = bytes | ONES * 0x20;
+            let lower = bytes | (ONES * 0x20);
             let decimal = at_least(bytes, b'0') & !at_least(bytes, b'9' + 1);
             let behind = !at_least(lower, b'z' + 1);
             let letter = at_least(lower, b'g') & behind;
             let word = at_least(lower, b'a') & behind | decimal;
-            let backslash = !((bytes ^ ONES * u64::from(b'\\')) + ONES * 0x7f) & TOPS;
+            let backslash = !((bytes ^ (ONES * u64::from(b'\\'))) + ONES * 0x7f) & TOPS;
             odd |= raw & TOPS | backslash;
             masks.word |= gather(word) << (8 * i);
             masks.decimal |= gather(decimal) << (8 * i);
@@ -283,6 +283,10 @@ pub fn uncut(payload: &[u8], range: Range<usize>) -> Range<usize> {
 pub fn may_part(bytes: &[u8], at: usize) -> bool {
     let (Some(before), Some(after)) = (at.checked_sub(1).map(|i| bytes[i]), bytes.get(at)) else { return true };
     if !before.is_ascii_alphanumeric() || !after.is_ascii_alphanumeric() {
+        return true;
+    }
+    // A record that was torn ends in the middle of a word, and the next one begins there with its stamp, `2026-11-29T…`.
+    if after.is_ascii_digit() && bytes.get(at + 4) == Some(&b'-') && bytes.get(at + 10) == Some(&b'T') {
         return true;
     }
     let lead = &bytes[at.saturating_sub(40)..at];
@@ -425,6 +429,13 @@ mod tests {
         assert_eq!(split("缓存命中 ok"), ["缓", "存", "命", "中", "ok"]);
         assert_eq!(split("\u{212A}elvin"), ["\u{212A}elvin"]);
         assert!(same("GRÖSSE".as_bytes(), "grösse"));
+    }
+
+    #[test]
+    fn words_may_part_where_a_torn_record_ends() {
+        let torn = b"request comp2026-11-29T18:54:31.160201Z  INFO";
+        assert!(may_part(torn, 12) && may_part(torn, 8));
+        assert!(!may_part(torn, 9) && !may_part(torn, 14) && !may_part(b"x2026-11-29", 1));
     }
 
     #[test]

@@ -36,20 +36,93 @@ pub struct Style {
 /// A hit with the records that stand beside it, in source order.
 pub struct Block {
     pub events: Vec<Shown>,
+    /// It begins where the block before it ends.
+    pub joined: bool,
 }
 
-/// Writes blocks as lines of text. Blocks with context are set apart by `--`.
-pub fn text(out: &mut dyn Write, blocks: &[Block], style: &Style) -> io::Result<()> {
-    let apart = blocks.iter().any(|b| b.events.len() > 1);
-    for (i, block) in blocks.iter().enumerate() {
-        if apart && i > 0 {
-            writeln!(out, "--")?;
+/// Writes an answer as it is read: blocks in batches, the summary last.
+pub struct Writer<'a> {
+    out: &'a mut dyn Write,
+    format: Format,
+    style: &'a Style,
+    /// Records beside the hits are written too.
+    context: bool,
+    blocks: u64,
+    /// JSON is one object: its events are gathered.
+    events: Vec<Json>,
+    /// For each name of the style: an event had it.
+    had: Vec<bool>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes what stands above the events.
+    pub fn begin(out: &'a mut dyn Write, format: Format, style: &'a Style, context: bool) -> io::Result<Writer<'a>> {
+        let columns = columns(style);
+        match format {
+            Format::Csv => {
+                let mut head: Vec<String> = columns.iter().map(|c| safe::csv_field(c).into_owned()).collect();
+                if context {
+                    head.push("context".into());
+                }
+                writeln!(out, "{}", head.join(","))?;
+            }
+            Format::Markdown => {
+                let head: Vec<String> = columns.iter().map(|c| safe::markdown_cell(c)).collect();
+                writeln!(out, "| {} |", head.join(" | "))?;
+                writeln!(out, "|{}", "---|".repeat(columns.len()))?;
+            }
+            Format::Text | Format::Jsonl | Format::Json => {}
         }
-        for event in &block.events {
-            text_line(out, event, style)?;
-        }
+        Ok(Writer { out, format, style, context, blocks: 0, events: Vec::new(), had: vec![false; style.fields.len()] })
     }
-    Ok(())
+
+    /// Writes blocks. Text sets those apart by `--` that do not touch, where there is context.
+    pub fn blocks(&mut self, blocks: &[Block]) -> io::Result<()> {
+        for block in blocks {
+            if self.format == Format::Text && self.context && self.blocks > 0 && !block.joined {
+                writeln!(self.out, "--")?;
+            }
+            self.blocks += 1;
+            for event in &block.events {
+                for (name, had) in self.style.fields.iter().zip(&mut self.had) {
+                    *had = *had || event.get(name).is_some();
+                }
+                match self.format {
+                    Format::Text => text_line(self.out, event, self.style)?,
+                    Format::Jsonl => {
+                        safe::write_json(self.out, &chosen(event, self.style), false)?;
+                        writeln!(self.out)?;
+                    }
+                    Format::Json => self.events.push(chosen(event, self.style)),
+                    Format::Csv => csv_line(self.out, event, self.style, self.context)?,
+                    Format::Markdown => markdown_line(self.out, event, self.style)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many hits were written.
+    pub fn written(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Writes the summary where the format has one; gives the names asked for that no event had.
+    pub fn end(self, summary: &Json) -> io::Result<Vec<String>> {
+        match self.format {
+            Format::Jsonl => {
+                safe::write_json(self.out, summary, false)?;
+                writeln!(self.out)?;
+            }
+            Format::Json => {
+                let whole = json!({"schema": "corr.query.v1", "events": self.events, "summary": summary});
+                safe::write_json(self.out, &whole, true)?;
+                writeln!(self.out)?;
+            }
+            Format::Text | Format::Csv | Format::Markdown => {}
+        }
+        Ok(self.style.fields.iter().zip(self.had).filter(|(_, had)| !had).map(|(name, _)| name.clone()).collect())
+    }
 }
 
 fn text_line(out: &mut dyn Write, event: &Shown, style: &Style) -> io::Result<()> {
@@ -125,65 +198,30 @@ fn chosen(event: &Shown, style: &Style) -> Json {
     Json::Object(out)
 }
 
-/// Writes one JSON object a line, the summary last.
-pub fn jsonl(out: &mut dyn Write, blocks: &[Block], style: &Style, summary: &Json) -> io::Result<()> {
-    for event in blocks.iter().flat_map(|b| &b.events) {
-        writeln!(out, "{}", chosen(event, style))?;
-    }
-    writeln!(out, "{summary}")
-}
-
-/// Writes one JSON object with all events and the summary.
-pub fn json(out: &mut dyn Write, blocks: &[Block], style: &Style, summary: &Json) -> io::Result<()> {
-    let events: Vec<Json> = blocks.iter().flat_map(|b| &b.events).map(|e| chosen(e, style)).collect();
-    let whole = json!({"schema": "corr.query.v1", "events": events, "summary": summary});
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)
-}
-
 const COLUMNS: &[&str] = &["time", "locator", "kind", "level", "worker", "message"];
 
 fn columns(style: &Style) -> Vec<String> {
     if style.fields.is_empty() { COLUMNS.iter().map(|c| c.to_string()).collect() } else { style.fields.clone() }
 }
 
-/// Writes CSV: a header, then one line an event; what an event lacks is empty.
-pub fn csv(out: &mut dyn Write, blocks: &[Block], style: &Style) -> io::Result<()> {
+/// One line of CSV; what an event lacks is empty.
+fn csv_line(out: &mut dyn Write, event: &Shown, style: &Style, context: bool) -> io::Result<()> {
     let columns = columns(style);
-    let context = blocks.iter().flat_map(|b| &b.events).any(|e| e.context);
-    let mut head: Vec<String> = columns.iter().map(|c| safe::csv_field(c).into_owned()).collect();
+    let mut row: Vec<String> =
+        columns.iter().map(|c| event.get(c).map(|v| safe::csv_field(&plain(&v)).into_owned()).unwrap_or_default()).collect();
     if context {
-        head.push("context".into());
+        row.push(event.context.to_string());
     }
-    writeln!(out, "{}", head.join(","))?;
-    for event in blocks.iter().flat_map(|b| &b.events) {
-        let mut row: Vec<String> =
-            columns.iter().map(|c| event.get(c).map(|v| safe::csv_field(&plain(&v)).into_owned()).unwrap_or_default()).collect();
-        if context {
-            row.push(event.context.to_string());
-        }
-        writeln!(out, "{}", row.join(","))?;
-    }
-    Ok(())
+    writeln!(out, "{}", row.join(","))
 }
 
-/// Writes a Markdown table.
-pub fn markdown(out: &mut dyn Write, blocks: &[Block], style: &Style) -> io::Result<()> {
-    let columns = columns(style);
-    let head: Vec<String> = columns.iter().map(|c| safe::markdown_cell(c)).collect();
-    writeln!(out, "| {} |", head.join(" | "))?;
-    writeln!(out, "|{}", "---|".repeat(columns.len()))?;
-    for event in blocks.iter().flat_map(|b| &b.events) {
-        let row: Vec<String> = columns
-            .iter()
-            .map(|c| {
-                let text = event.get(c).map(|v| plain(&v)).unwrap_or_default();
-                let first = text.lines().next().unwrap_or("").to_string();
-                let mark = if event.context && c == "kind" { " (context)" } else { "" };
-                safe::markdown_cell(&first) + mark
-            })
-            .collect();
-        writeln!(out, "| {} |", row.join(" | "))?;
+/// One row of a Markdown table; of a text with several lines the first.
+fn markdown_line(out: &mut dyn Write, event: &Shown, style: &Style) -> io::Result<()> {
+    let mut row: Vec<String> = Vec::new();
+    for column in columns(style) {
+        let text = event.get(&column).map(|v| plain(&v)).unwrap_or_default();
+        let mark = if event.context && column == "kind" { " (context)" } else { "" };
+        row.push(safe::markdown_cell(text.lines().next().unwrap_or("")) + mark);
     }
-    Ok(())
+    writeln!(out, "| {} |", row.join(" | "))
 }

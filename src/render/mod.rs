@@ -1,6 +1,8 @@
 //! What is printed, and how: text, JSON, CSV, Markdown.
 
+pub mod counts;
 pub mod events;
+pub mod opened;
 pub mod paint;
 pub mod safe;
 pub mod shown;

@@ -1,10 +1,13 @@
-//! Text from the input made harmless for where it goes: a terminal, a Markdown table, a CSV cell.
+//! Text from the input made harmless for where it goes: a terminal, a Markdown table, a CSV cell, JSON.
 //!
 //! A log line is written by whoever could reach the server: its escape sequences must not move the reader's cursor, its bidirectional
 //! controls must not reorder what is read, its pipes must not break a table.
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::io;
+
+use serde_json::Value as Json;
 
 /// Text for a terminal: control characters, bidirectional controls and invisible separators as `\x1b`, `\u{202e}`; a tab stays a tab.
 pub fn terminal(text: &str) -> Cow<'_, str> {
@@ -81,22 +84,28 @@ pub fn markdown_cell(text: &str) -> String {
     out
 }
 
-/// One field of a CSV line (RFC 4180), quoted where needed. Text that a spreadsheet would take for a formula gets a leading `'`;
-/// numbers stay numbers.
+/// One field of a CSV line (RFC 4180), quoted where needed, with the escapes of [`terminal`] but for line ends, which quotes keep. Text that a
+/// spreadsheet would take for a formula gets a leading `'`; numbers stay numbers.
 pub fn csv_field(text: &str) -> Cow<'_, str> {
-    let formula = matches!(text.as_bytes().first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) && text.parse::<f64>().is_err();
-    let quoted = text.contains(['"', ',', '\n', '\r']);
+    let shown = if text.chars().any(|c| c != '\n' && unsafe_to_show(c)) {
+        let lines: Vec<Cow<'_, str>> = text.split('\n').map(terminal).collect();
+        Cow::Owned(lines.join("\n"))
+    } else {
+        Cow::Borrowed(text)
+    };
+    let formula = matches!(shown.as_bytes().first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t')) && shown.parse::<f64>().is_err();
+    let quoted = shown.contains(['"', ',', '\n']);
     if !formula && !quoted {
-        return Cow::Borrowed(text);
+        return shown;
     }
-    let mut out = String::with_capacity(text.len() + 4);
+    let mut out = String::with_capacity(shown.len() + 4);
     if quoted {
         out.push('"');
     }
     if formula {
         out.push('\'');
     }
-    for c in text.chars() {
+    for c in shown.chars() {
         if c == '"' {
             out.push('"');
         }
@@ -106,6 +115,34 @@ pub fn csv_field(text: &str) -> Cow<'_, str> {
         out.push('"');
     }
     Cow::Owned(out)
+}
+
+/// Writes JSON, on one line or indented, in which characters that are unsafe to show are `\uXXXX`: the same values, harmless on a terminal.
+pub fn write_json(out: &mut dyn io::Write, value: &Json, indented: bool) -> io::Result<()> {
+    let text = if indented { serde_json::to_string_pretty(value)? } else { serde_json::to_string(value)? };
+    // The writer has escaped what is below a blank, or made it itself to indent: only what stands inside strings is left.
+    if text.bytes().all(|b| b < 0x7f) {
+        return out.write_all(text.as_bytes());
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if c < '\x7f' || !unsafe_to_show(c) {
+            escaped.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    out.write_all(escaped.as_bytes())
+}
+
+/// The lines of a text for a terminal, each escaped by itself: only a line end of the text ends a line.
+pub fn terminal_lines(bytes: &[u8]) -> Vec<Cow<'_, str>> {
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    bytes.split(|b| *b == b'\n').map(terminal_bytes).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +168,33 @@ mod tests {
         assert_eq!(csv_field("-1.5"), "-1.5");
     }
 
+    #[test]
+    fn csv_and_json_hold_no_live_escapes() {
+        assert_eq!(csv_field("a\x1b[31mred\x07"), "a\\x1b[31mred\\x07");
+        assert_eq!(csv_field("pay\u{202e}cod,\u{9b}2J\nnext\r"), "\"pay\\u{202e}cod,\\x9b2J\nnext\\r\"");
+        let mut out = Vec::new();
+        let value = serde_json::json!({"a": "\x1b\x7f\u{9b}2J \u{202e} \u{e0041} é 日本"});
+        write_json(&mut out, &value, false).expect("write to memory");
+        let text = String::from_utf8(out).expect("JSON is UTF-8");
+        assert_eq!(text, "{\"a\":\"\\u001b\\u007f\\u009b2J \\u202e \\udb40\\udc41 é 日本\"}");
+    }
+
+    #[test]
+    fn only_a_line_end_ends_a_line() {
+        assert_eq!(terminal_lines(b"a\\nb\nc\r\xff"), ["a\\nb", "c\\r\\xff"]);
+    }
+
     proptest! {
+        #[test]
+        fn json_keeps_its_value(text in ".*", indented in any::<bool>()) {
+            let value = serde_json::json!({ text.clone(): [text] });
+            let mut out = Vec::new();
+            write_json(&mut out, &value, indented).expect("write to memory");
+            let written = String::from_utf8(out).expect("JSON is UTF-8");
+            prop_assert!(written.chars().all(|c| c == '\n' || !unsafe_to_show(c)));
+            prop_assert_eq!(serde_json::from_str::<Json>(&written).expect("JSON"), value);
+        }
+
         #[test]
         fn no_control_survives(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let shown = terminal_bytes(&bytes);
@@ -139,6 +202,8 @@ mod tests {
             let cell = markdown_cell(&shown);
             prop_assert!(!cell.contains('\n'));
             prop_assert!(!cell.contains('<'));
+            let text = String::from_utf8_lossy(&bytes);
+            prop_assert!(csv_field(&text).chars().all(|c| c == '\n' || !unsafe_to_show(c)));
         }
     }
 }

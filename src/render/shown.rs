@@ -2,12 +2,14 @@
 
 use corr_parsers::clock::How;
 use corr_parsers::event::{Event, Secret, Value, Withheld};
+use corr_parsers::format::Meta;
 use corr_parsers::ids::IdKind;
 use corr_parsers::record::Record;
 use corr_parsers::stamp::{SECOND, Stamp};
 use serde_json::{Map, Value as Json, json};
 
 use crate::query::sources::Asked;
+use crate::query::subject::{Name, Special};
 use crate::run::events::Facts;
 use crate::store::segment::outcome_label;
 
@@ -37,6 +39,8 @@ pub struct Shown {
     /// The message leaves out what the record says in fields and ids: for people they are written behind it.
     message_is_part: bool,
     pub withheld: Vec<Json>,
+    /// What only the envelope says, under the names that a query has for it.
+    envelope: Vec<(String, Json)>,
     pub note: Option<&'static str>,
     pub outcome: String,
     /// Shown because it stands beside a hit.
@@ -54,7 +58,7 @@ impl Shown {
         Shown {
             stamp: facts.stamp,
             order: facts.order,
-            assumed: source.clock.how == How::Assumed && !facts.from_envelope && event.stamp.is_some_and(|s| s.absolute().is_none()),
+            assumed: source.clock.how == How::Assumed && facts.by_rule,
             source: source.name.clone(),
             line: facts.line,
             offset: facts.offset as u64,
@@ -72,6 +76,7 @@ impl Shown {
             message_is_part: !event.fields.is_empty()
                 && (record.payload.get(range.start) == Some(&b'{') || range.end + 2 < record.payload.len()),
             message: visible_text(record.payload, range, hidden),
+            envelope: meta.map_or_else(Vec::new, envelope),
             withheld: hidden.iter().map(|w| withheld_json(record.payload, w)).collect(),
             note: event.note,
             outcome: outcome_label(&facts.outcome),
@@ -148,12 +153,18 @@ impl Shown {
         if found.is_some() {
             return found;
         }
-        if let Some((_, _, value)) = self.fields.iter().find(|(n, raw, _)| n.eq_ignore_ascii_case(name) || raw.eq_ignore_ascii_case(name)) {
+        let named = |other: &str| other.eq_ignore_ascii_case(name);
+        if let Some((_, _, value)) = self.fields.iter().find(|(n, raw, _)| named(n) || named(raw)) {
             return Some(value.clone());
         }
-        let id = self.ids.iter().find(|(kind, _)| {
-            let field = kind.field();
-            field == name || name == "id" || (name == "request_id" && field == "rid") || (name == "rid" && field == "request_id")
+        if let Some((_, value)) = self.envelope.iter().find(|(n, _)| named(n)) {
+            return Some(value.clone());
+        }
+        let special = Name::new(name).special;
+        let id = self.ids.iter().find(|(kind, _)| match special {
+            Special::AnyId => true,
+            Special::Ids(kinds) => kinds.contains(kind),
+            _ => kind.field() == name,
         });
         id.map(|(_, text)| json!(text))
     }
@@ -219,9 +230,30 @@ impl Shown {
     }
 }
 
+fn envelope(meta: &Meta) -> Vec<(String, Json)> {
+    let mut facts = Vec::new();
+    for (name, text) in [("ident", meta.ident.as_str()), ("boot", &meta.boot), ("invocation", &meta.invocation), ("stream", meta.stream)] {
+        if !text.is_empty() {
+            facts.push((name.to_string(), json!(text)));
+        }
+    }
+    if let Some(priority) = meta.priority {
+        facts.push(("priority".into(), json!(priority)));
+    }
+    facts.extend(meta.more.iter().map(|(name, text)| (name.clone(), json!(text))));
+    facts
+}
+
 fn withheld_json(payload: &[u8], w: &Withheld) -> Json {
     let bytes = payload.get(w.span.clone()).unwrap_or(&[]);
-    json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash(bytes)})
+    if w.why == Secret::Credential {
+        // Neither length nor hash: a short key could be guessed from them.
+        return json!({"name": w.name, "why": secret_name(w.why)});
+    }
+    match hash(bytes) {
+        Some(hash) => json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "blake3": hash}),
+        None => json!({"name": w.name, "why": secret_name(w.why), "bytes": bytes.len(), "masked": true}),
+    }
 }
 
 fn secret_name(why: Secret) -> &'static str {
@@ -232,13 +264,18 @@ fn secret_name(why: Secret) -> &'static str {
     }
 }
 
-/// The first 16 hex digits of a BLAKE3 hash: enough to tell bodies apart.
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().as_str()[..16].to_string()
+/// The first 16 hex digits of a BLAKE3 hash: enough to tell bodies apart. `None` for what a store overwrote when it embedded the text: a hash of that
+/// would be told as the body's.
+fn hash(bytes: &[u8]) -> Option<String> {
+    let inner = bytes.strip_prefix(b"\"").and_then(|b| b.strip_suffix(b"\"")).unwrap_or(bytes);
+    if !inner.is_empty() && inner.iter().all(|b| matches!(b, b'*' | b'\n')) {
+        return None;
+    }
+    Some(blake3::hash(bytes).to_hex().as_str()[..16].to_string())
 }
 
-/// A part of the payload as text, with each withheld span replaced by its name, length and hash. The hash of a credential is not shown: it could
-/// be guessed from.
+/// A part of the payload as text, with each withheld span replaced by its name, length and hash; a credential by its name
+/// alone.
 pub fn visible_text(payload: &[u8], range: std::ops::Range<usize>, withheld: &[Withheld]) -> String {
     let mut spans: Vec<&Withheld> = withheld.iter().collect();
     spans.sort_by_key(|w| w.span.start);
@@ -255,7 +292,10 @@ pub fn visible_text(payload: &[u8], range: std::ops::Range<usize>, withheld: &[W
         if w.why == Secret::Credential {
             out.push_str(&format!("‹{} withheld›", w.name));
         } else {
-            out.push_str(&format!("‹{}: {} bytes, blake3 {}›", w.name, bytes.len(), hash(bytes)));
+            match hash(bytes) {
+                Some(hash) => out.push_str(&format!("‹{}: {} bytes, blake3 {hash}›", w.name, bytes.len())),
+                None => out.push_str(&format!("‹{}: {} bytes, masked›", w.name, bytes.len())),
+            }
         }
         at = to;
     }

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
-const READ_BELOW: u64 = 8 << 20;
+const READ_BELOW: u64 = 256 << 10;
 /// Files of a store from this size on are mapped.
 const MAP_STORE_FROM: u64 = 64 << 10;
 /// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
-const HOLD_BELOW: usize = 32 << 20;
+const HOLD_BELOW: usize = 4 << 20;
 
 /// How a source is packed. Offsets always count decompressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,8 @@ pub enum Compression {
 pub enum Bytes {
     Held(Vec<u8>),
     Mapped(memmap2::Mmap),
+    /// Standard input, which is read once for the whole process.
+    Shared(&'static [u8]),
 }
 
 impl Deref for Bytes {
@@ -34,6 +37,7 @@ impl Deref for Bytes {
         match self {
             Bytes::Held(bytes) => bytes,
             Bytes::Mapped(map) => map,
+            Bytes::Shared(bytes) => bytes,
         }
     }
 }
@@ -59,7 +63,8 @@ pub fn compression(head: &[u8]) -> Compression {
 /// Opens a source whole. A damaged stream is not an error: what could be read is returned with the damage.
 pub fn open(path: &Path) -> io::Result<Opened> {
     if path.as_os_str() == "-" {
-        return unpack(io::stdin().lock(), None);
+        let read = standard_input()?;
+        return Ok(Opened { bytes: Bytes::Shared(&read.bytes), compression: read.compression, damage: read.damage.clone() });
     }
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -82,6 +87,13 @@ pub fn open(path: &Path) -> io::Result<Opened> {
     unpack(file, Some(packed))
 }
 
+/// Standard input, read to its end when it is first asked for.
+fn standard_input() -> io::Result<&'static Opened> {
+    static READ: OnceLock<Result<Opened, (io::ErrorKind, String)>> = OnceLock::new();
+    let read = READ.get_or_init(|| unpack(io::stdin().lock(), None).map_err(|e| (e.kind(), e.to_string())));
+    read.as_ref().map_err(|(kind, text)| io::Error::new(*kind, text.clone()))
+}
+
 /// Opens a file of a store, which is never changed once it is there: mapped unless it is tiny, since a question reads a few pages of it.
 pub fn open_store_file(path: &Path) -> io::Result<Bytes> {
     let mut file = File::open(path)?;
@@ -95,6 +107,10 @@ pub fn open_store_file(path: &Path) -> io::Result<Bytes> {
 
 /// The first `limit` decompressed bytes, and whether that is all there is.
 pub fn head(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+    if path.as_os_str() == "-" {
+        let bytes = &standard_input()?.bytes;
+        return Ok((bytes[..bytes.len().min(limit)].to_vec(), bytes.len() <= limit));
+    }
     let mut file = File::open(path)?;
     let mut magic = [0u8; 4];
     let got = read_up_to(&mut file, &mut magic)?;

@@ -5,21 +5,17 @@
 //! for stamps without a year, which need one pass over their source.
 
 mod facts;
+mod fit;
 mod years;
 
 use corr_parsers::clock::{Clock, How, Rule, read_rule};
-use corr_parsers::stamp::SECOND;
 
 use self::facts::{Facts, From, Pair};
+use self::fit::{Fit, SHARE, fit, show_offset, with_dst};
 use super::layout::RunLayout;
 use super::sample::Sample;
-use super::source::{Class, Source};
+use super::source::Class;
 use super::{Options, Run, declared};
-
-/// Candidate offsets are multiples of this, in seconds: all zones in use are.
-const STEP: i64 = 900;
-/// A rule that fewer pairs than this share hold is not used.
-const SHARE: f64 = 0.8;
 
 /// Sets the clock of every event source. An error says which option cannot be read.
 pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
@@ -27,7 +23,7 @@ pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
     let layout = RunLayout::read(&run.sources);
     let mut facts: Vec<Option<Facts>> = Vec::with_capacity(run.sources.len());
     for source in &run.sources {
-        let event_source = source.class == Class::Events && source.key != "-";
+        let event_source = source.class == Class::Events;
         facts.push(event_source.then(|| Facts::of(source, &Sample::read(source))));
     }
     for i in 0..run.sources.len() {
@@ -64,17 +60,6 @@ pub fn find(run: &mut Run, options: &Options) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The clock of a source that is there as bytes only (standard input): what it shows by itself, or what was declared before.
-pub fn alone(source: &Source, bytes: &[u8]) -> Clock {
-    if source.clock.how == How::Declared {
-        return source.clock.clone();
-    }
-    let head = &bytes[..bytes.len().min(corr_parsers::detect::SAMPLE)];
-    let whole = head.len() == bytes.len();
-    let facts = Facts::of(source, &Sample { bytes: head.to_vec(), whole });
-    own(&facts, None).unwrap_or_else(|refused| recorded_or_assumed(&facts, None, &refused))
 }
 
 type Told = (Rule, String, String);
@@ -159,7 +144,14 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
         (From::Neighbour, &facts.neighbour, How::Id),
     ] {
         let Some(fit) = fit(pairs, from) else { continue };
+        // One program's stamp before another's proves little by itself.
+        if from == From::Neighbour && fit.hold < 3 {
+            continue;
+        }
         if !fit.holds(SHARE) {
+            if let Some(clock) = with_dst(pairs, from, how) {
+                return Ok(clock);
+            }
             refused.push(fit.refusal(from.about()));
             continue;
         }
@@ -174,68 +166,6 @@ fn with_refused(mut clock: Clock, refused: &[String]) -> Clock {
         clock.evidence.push_str(&format!("; not used: {why}"));
     }
     clock
-}
-
-/// The offset that explains most pairs.
-#[derive(Clone, Copy, Debug)]
-struct Fit {
-    /// Seconds east of UTC.
-    east: i64,
-    pairs: usize,
-    hold: usize,
-    /// Over the pairs that hold, ns.
-    residual: (i64, i64),
-    /// The offset of the second-largest share, with its pairs.
-    other: Option<(i64, usize)>,
-}
-
-impl Fit {
-    fn holds(&self, share: f64) -> bool {
-        self.hold as f64 >= share * self.pairs as f64
-    }
-
-    fn clock(&self, how: How, evidence: String) -> Clock {
-        let rule = Rule::Fixed(self.east as i32);
-        Clock { rule, how, evidence, residual: Some(self.residual), pairs: (self.pairs, self.hold), ..Clock::assumed() }
-    }
-
-    fn refusal(&self, about: &str) -> String {
-        let mut text = format!("{about}: only {} of {} agree on {}", self.hold, self.pairs, show_offset(self.east));
-        if let Some((east, n)) = self.other {
-            text.push_str(&format!(", {n} say {}", show_offset(east)));
-        }
-        text
-    }
-}
-
-/// Votes of the pairs for an offset. `None` without pairs, or if no offset of a real zone explains any.
-fn fit(pairs: &[Pair], from: From) -> Option<Fit> {
-    let (low, high) = from.bounds();
-    let mut votes: Vec<(i64, usize, (i64, i64))> = Vec::new();
-    for pair in pairs {
-        // residual = utc − civil + east lies in [low, high]: at most one multiple of 15 minutes does it.
-        let difference = pair.utc.saturating_sub(pair.civil);
-        let lowest = (low * SECOND).saturating_sub(difference);
-        let east = lowest.div_euclid(SECOND).saturating_add(i64::from(lowest.rem_euclid(SECOND) > 0));
-        let east = east.saturating_add(STEP - 1).div_euclid(STEP) * STEP;
-        if !(-12 * 3600..=14 * 3600).contains(&east) {
-            continue;
-        }
-        let residual = difference + east * SECOND;
-        if residual > high * SECOND {
-            continue;
-        }
-        match votes.iter_mut().find(|v| v.0 == east) {
-            Some(vote) => {
-                vote.1 += 1;
-                vote.2 = (vote.2.0.min(residual), vote.2.1.max(residual));
-            }
-            None => votes.push((east, 1, (residual, residual))),
-        }
-    }
-    votes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.abs().cmp(&b.0.abs())).then(a.0.cmp(&b.0)));
-    let (east, hold, residual) = *votes.first()?;
-    Some(Fit { east, pairs: pairs.len(), hold, residual, other: votes.get(1).map(|v| (v.0, v.1)) })
 }
 
 /// The offset by ids that zoned sources have too. `Err` says why what was found is not used.
@@ -275,9 +205,13 @@ fn recorded_or_assumed(facts: &Facts, recorded: Option<&(String, String)>, refus
         clock = Clock { rule, how: How::Recorded, evidence: format!("TZ={zone} recorded in {file}"), ..clock };
     } else if !facts.abbreviations.is_empty() {
         let names = facts.abbreviations.join(", ");
-        let evidence =
-            format!("stamps carry the zone names {names}; names that are not unique have no time until --tz says what they mean");
-        clock = Clock { how: How::Recorded, evidence, ..clock };
+        if facts.abbreviations.iter().all(|a| a == "UTC" || a == "GMT") {
+            clock = Clock { how: How::Zoned, evidence: format!("stamps carry the zone name {names}"), ..clock };
+        } else {
+            // Names that mean one offset only give their stamps a time; the rule stays assumed.
+            clock.evidence =
+                format!("stamps carry the zone names {names}; a name that is not unique has no time until --tz says what it means");
+        }
     } else if facts.naive_envelope && facts.naive > 0 {
         clock.evidence = "nothing names a zone: envelope and payload are both without one".into();
     }
@@ -329,58 +263,6 @@ fn east_at(rule: Rule, civil: i64) -> Option<i32> {
         Rule::Named(zone) => {
             let naive = chrono::DateTime::from_timestamp_nanos(civil).naive_utc();
             zone.offset_from_local_datetime(&naive).earliest().map(|o| o.fix().local_minus_utc())
-        }
-    }
-}
-
-/// `UTC`, `UTC+08:00`.
-pub fn show_offset(east: i64) -> String {
-    if east == 0 {
-        return "UTC".into();
-    }
-    let sign = if east < 0 { '-' } else { '+' };
-    format!("UTC{sign}{:02}:{:02}", east.abs() / 3600, east.abs() / 60 % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn pairs(east: i64, residuals: &[i64]) -> Vec<Pair> {
-        let utc = 1_795_977_516 * SECOND;
-        residuals.iter().map(|r| Pair { utc, civil: utc + east * SECOND - r * SECOND / 1000 }).collect()
-    }
-
-    #[test]
-    fn most_pairs_decide_and_the_residual_is_kept() {
-        for east in [0, 19_800, -18_000, 20_700, 50_400, -43_200] {
-            let fit = fit(&pairs(east, &[6, 500, 1_017]), From::Envelope).unwrap();
-            assert_eq!((fit.east, fit.pairs, fit.hold), (east, 3, 3));
-            assert_eq!(fit.residual, (6_000_000, 1_017_000_000));
-        }
-    }
-
-    #[test]
-    fn conflicting_pairs_are_not_used() {
-        let mut mixed = pairs(0, &[100, 200, 300]);
-        mixed.extend(pairs(3_600, &[100, 200]));
-        let fit = fit(&mixed, From::Envelope).unwrap();
-        assert!(!fit.holds(SHARE));
-        assert_eq!(fit.refusal("pairs"), "pairs: only 3 of 5 agree on UTC, 2 say UTC+01:00");
-        // Seven minutes off every zone: no offset explains it.
-        assert!(super::fit(&pairs(0, &[-420_000]), From::Envelope).is_none());
-    }
-
-    proptest! {
-        #[test]
-        fn a_fit_explains_what_it_counts(east in -48i64..=56, ms in proptest::collection::vec(-4_900i64..399_000, 1..20), far in any::<i64>()) {
-            let mut all = pairs(east * STEP, &ms);
-            let fit = fit(&all, From::Envelope).unwrap();
-            prop_assert_eq!((fit.east, fit.hold), (east * STEP, all.len()));
-            all.push(Pair { utc: far, civil: 0 });
-            let _ = super::fit(&all, From::Id);
         }
     }
 }

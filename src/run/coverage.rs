@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use corr_parsers::detect;
 use corr_parsers::event::{Event, Kind, Level, Outcome, Value};
 use corr_parsers::ids::IdKind;
 use corr_parsers::record::Record;
@@ -17,7 +16,7 @@ use super::bytes::{self, Bytes};
 use super::source::{Class, Source};
 use super::timing::Timing;
 use super::versions::{self, Hint, Range};
-use super::{Run, clocks, events};
+use super::{Run, events};
 
 /// No pause shorter than this is a gap, in ns.
 const GAP_AT_LEAST: i64 = 30 * SECOND;
@@ -130,29 +129,15 @@ impl Coverage {
 }
 
 /// Reads every event source of a run whole, in parallel by source. `None` for sources that hold no events, `Err` for those that the system
-/// would not read. Standard input is detected here, as it can be read only once.
-pub fn all(run: &mut Run, show_progress: bool) -> Vec<Option<std::io::Result<Coverage>>> {
-    let mut stdin: Option<std::io::Result<bytes::Opened>> = None;
-    if let Some(source) = run.sources.iter_mut().find(|s| s.key == "-") {
-        let opened = bytes::open(&source.path);
-        if let Ok(opened) = &opened {
-            let head = &opened.bytes[..opened.bytes.len().min(detect::SAMPLE)];
-            if source.detection.layout.formats.is_empty() {
-                source.detection = detect::detect(head, head.len() == opened.bytes.len());
-            }
-            source.clock = clocks::alone(source, &opened.bytes);
-            source.compression = opened.compression;
-            source.stat.size = opened.bytes.len() as u64;
-        }
-        stdin = Some(opened);
-    }
+/// would not read.
+pub fn all(run: &Run, show_progress: bool) -> Vec<Option<std::io::Result<Coverage>>> {
     let total = run.sources.iter().filter(|s| s.class == Class::Events).map(|s| s.stat.size).sum();
     let progress = Progress::new(total, show_progress);
-    let read: Vec<Option<std::io::Result<Coverage>>> = run
+    let read = run
         .sources
         .par_iter()
         .map(|source| {
-            if source.class != Class::Events || source.key == "-" {
+            if source.class != Class::Events {
                 return None;
             }
             let covered = bytes::open(&source.path).map(|opened| {
@@ -164,16 +149,6 @@ pub fn all(run: &mut Run, show_progress: bool) -> Vec<Option<std::io::Result<Cov
         })
         .collect();
     progress.finish();
-    let mut read = read;
-    if let Some(opened) = stdin
-        && let Some(i) = run.sources.iter().position(|s| s.key == "-")
-    {
-        read[i] = Some(opened.map(|opened| {
-            let mut coverage = of(&run.sources[i], &opened.bytes, |_| {});
-            coverage.damage = opened.damage;
-            coverage
-        }));
-    }
     read
 }
 
@@ -352,5 +327,71 @@ impl Progress {
 
     fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::run::bytes::Compression;
+    use crate::run::source::{Owner, Stat};
+    use corr_parsers::clock::Clock;
+
+    fn covered(bytes: &[u8]) -> Coverage {
+        let source = Source {
+            path: "x".into(),
+            name: "x".into(),
+            key: "x".into(),
+            stat: Stat { size: bytes.len() as u64, mtime: 0, ctime: 0, inode: 0 },
+            compression: Compression::None,
+            class: Class::Events,
+            detection: corr_parsers::detect::detect(bytes, true),
+            owner: Owner::default(),
+            clock: Clock::assumed(),
+            damage: None,
+        };
+        let mut share = 0.0;
+        let coverage = of(&source, &Bytes::Held(bytes.to_vec()), |s| share += s);
+        assert!(bytes.is_empty() || (share - 1.0).abs() < 1e-6);
+        coverage
+    }
+
+    #[test]
+    fn sums_levels_and_the_last_line() {
+        let log =
+            b"2026-11-29T18:54:31.401318Z  INFO main.async_main: one\n2026-11-29T18:54:32.000000Z DEBUG main.x: two\n    more\n\nplain";
+        let c = covered(log);
+        assert_eq!((c.records, c.lines, c.continuation_lines()), (3, 5, 2));
+        assert!(c.adds_up());
+        assert_eq!((c.debug(), c.levels.get("info")), (1, Some(&1)));
+        assert_eq!((c.resolution, c.unstamped), (Some(1_000), 1));
+    }
+
+    const SAMPLES: &[&str] = &[
+        "[2026-11-29 18:38:36] ReqTimeStats(rid=64469f4f7f6244d6b59c80708603c139, input_len=21, type=unified): entry_time=1795977516.068\n",
+        "2026-11-29T18:54:31.401318Z  INFO main.async_main: Request migration disabled (limit: 0)\n",
+        "Dec 31 23:57:42 gpu-7 python3[2101]: [2025-12-31 23:57:42] Prefill batch, #new-seq: 1, #new-token: 8\n",
+        "{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_end\",\"event_time_unix_ms\":1795975544227}\n",
+    ];
+
+    proptest! {
+        #[test]
+        fn any_bytes_add_up(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+            prop_assert!(covered(&bytes).adds_up());
+        }
+
+        #[test]
+        fn mutated_samples_add_up(picks in proptest::collection::vec((0usize..4, any::<u16>(), any::<u8>()), 1..30)) {
+            let mut bytes = Vec::new();
+            for (i, at, value) in picks {
+                let mut line = SAMPLES[i].as_bytes().to_vec();
+                let at = at as usize % line.len();
+                line[at] = value;
+                bytes.extend(line);
+            }
+            prop_assert!(covered(&bytes).adds_up());
+        }
     }
 }

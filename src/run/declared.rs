@@ -367,4 +367,14 @@ mod tests {
         assert_eq!(error, "--format-of a=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?");
         assert!(declared.forced_layout("a", &options("journald-short")).is_err());
     }
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_with_its_file(text in "(?s).{0,200}", key in "[a-z*{\\[.]{0,12}") {
+            if let Err(e) = Declared::parse(&text, "corr.toml") {
+                proptest::prop_assert!(e.to_string().starts_with("corr.toml"));
+            }
+            let _ = Declared::parse(&format!("[source.\"{}\"]\ntz = \"{}\"\n", key.escape_default(), text.escape_default()), "corr.toml");
+            let _ = matches_key(&key, &text);
+        }
+    }
 }

@@ -118,14 +118,26 @@ pub fn unreadable(name: String, error: &io::Error) -> NotRead {
 }
 
 fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_read: &mut Vec<NotRead>) {
-    let mut entries = walkdir::WalkDir::new(root).follow_links(false).sort_by_file_name().into_iter();
+    // Links are followed, as `logs -> ../real` is common; a loop is seen and left.
+    let mut entries = walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let name = error.path().map_or_else(|| argument.to_string(), |p| p.display().to_string());
-                let error = error.into_io_error().unwrap_or_else(|| io::Error::other("the directory loops"));
-                not_read.push(unreadable(name, &error));
+                let name = error.path().map_or_else(|| argument.to_string(), |p| joined(argument, &key_below(root, p)));
+                let is_link = error.path().is_some_and(Path::is_symlink);
+                match error.into_io_error() {
+                    None => not_read.push(NotRead {
+                        name,
+                        why: "a link to a directory that holds it".into(),
+                        next: String::new(),
+                        failure: false,
+                    }),
+                    Some(e) if is_link && e.kind() == io::ErrorKind::NotFound => {
+                        not_read.push(NotRead { name, why: "a link to nothing".into(), next: String::new(), failure: false });
+                    }
+                    Some(error) => not_read.push(unreadable(name, &error)),
+                }
                 continue;
             }
         };
@@ -144,15 +156,22 @@ fn walk(root: &Path, argument: &str, paths: &mut Vec<(PathBuf, String)>, not_rea
             }
             continue;
         }
-        let is_link = entry.file_type().is_symlink();
-        let is_file = if is_link { entry.path().is_file() } else { entry.file_type().is_file() };
-        if is_file {
+        if entry.file_type().is_dir() {
+            if is_store(entry.path()) {
+                entries.skip_current_dir();
+                not_read.push(NotRead { name, why: "an index that corr made".into(), next: String::new(), failure: false });
+            }
+        } else if entry.file_type().is_file() {
             paths.push((entry.into_path(), name));
-        } else if is_link {
-            let why = if entry.path().exists() { "a link to a directory" } else { "a link to nothing" };
-            not_read.push(NotRead { name, why: why.into(), next: "give its target as an argument to read it".into(), failure: false });
+        } else {
+            not_read.push(NotRead { name, why: "not a regular file".into(), next: String::new(), failure: false });
         }
     }
+}
+
+/// Is this directory a store, wherever it was put?
+fn is_store(dir: &Path) -> bool {
+    dir.join("lock").is_file() && dir.join(crate::store::manifest::FILE).is_file()
 }
 
 fn joined(argument: &str, key: &str) -> String {
@@ -196,11 +215,8 @@ pub enum Looked {
 
 /// Looks into a file: class, envelope, formats.
 pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
-    if found.path.as_os_str() == "-" {
-        // Standard input can be read once: its class is decided when its bytes are there.
-        return source(found, Class::Events, empty_detection(), Compression::None);
-    }
-    if found.stat.size == 0 {
+    let is_stdin = found.path.as_os_str() == "-";
+    if found.stat.size == 0 && !is_stdin {
         let packed = found.path.extension().is_some_and(|e| e == "gz" || e == "zst");
         if packed {
             let why = "empty: not even a compression header was written".into();
@@ -213,14 +229,12 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         Ok(head) => head,
         Err(error) => return Looked::NotRead(unreadable(found.name.clone(), &error)),
     };
-    let compression = std::fs::File::open(&found.path)
-        .and_then(|mut f| {
-            let mut magic = [0u8; 4];
-            let n = io::Read::read(&mut f, &mut magic)?;
-            Ok(bytes::compression(&magic[..n]))
-        })
-        .unwrap_or(Compression::None);
+    let compression =
+        if is_stdin { bytes::open(&found.path).map_or(Compression::None, |o| o.compression) } else { compression_of(&found.path) };
     if sample.is_empty() && compression != Compression::None {
+        if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
+            return source(found, Class::Empty, empty_detection(), compression);
+        }
         let why = "compressed, but nothing can be decompressed from it".into();
         let next = "the writer was killed before its first flush, or the copy is damaged: copy it again".into();
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
@@ -228,6 +242,19 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     if let Some(layout) = forced {
         let mut detection = detect::detect(&sample, whole);
         detection.layout = layout.clone();
+        // What was found is kept only as far as it was asked for, so that the source is called what it is read as.
+        if let Some(asked) = layout.formats.first().filter(|_| layout.formats.len() < corr_parsers::FORMATS.len()) {
+            detection.formats.retain(|s| layout.formats.iter().any(|f| f.name == s.name));
+            if detection.formats.is_empty() {
+                detection.formats.push(detect::Score {
+                    name: asked.name,
+                    share: 0.0,
+                    reason: "no record begins like it; it was asked for".into(),
+                });
+            }
+        } else if layout.formats.is_empty() {
+            detection.formats.clear();
+        }
         return source(found, Class::Events, detection, compression);
     }
     if let Some(class) = class_of(&found.path, &sample) {
@@ -240,6 +267,12 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
     }
     source(found, Class::Events, detection, compression)
+}
+
+fn compression_of(path: &Path) -> Compression {
+    let mut magic = [0u8; 4];
+    let read = std::fs::File::open(path).and_then(|mut f| io::Read::read(&mut f, &mut magic));
+    read.map_or(Compression::None, |n| bytes::compression(&magic[..n]))
 }
 
 fn source(found: &Found, class: Class, detection: Detection, compression: Compression) -> Looked {

@@ -8,7 +8,7 @@ use corr_parsers::record::{self, Layout, Reader, Record};
 use corr_parsers::stamp::Stamp;
 use corr_parsers::text;
 
-use super::timing::Timing;
+use super::timing::{Placed, Timing};
 
 /// What is known of a record beside its event.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Facts {
     pub stamp: Option<Stamp>,
     /// The stamp is the envelope's, not the payload's own.
     pub from_envelope: bool,
+    /// The stamp (or that of the record before, where this one has none) got its zone from the source's clock.
+    pub by_rule: bool,
     /// Sort key, UTC ns: start of the stamp, or of the stamped record before this one; `None` before the first stamped record.
     pub order: Option<i64>,
     pub outcome: Outcome,
@@ -66,11 +68,11 @@ pub fn each(
             None => Event::new(&text::kinds::TEXT),
         };
         let outcome = record.parse(&mut event);
-        let (stamp, from_envelope) = timing.stamp(&record, &event);
+        let Placed { stamp, from_envelope, by_rule } = timing.stamp(&record, &event);
         if let Some(stamp) = stamp {
             order = Some(stamp.start);
         }
-        let facts = Facts { offset: record.offset, length: record.len, line, stamp, from_envelope, order, outcome };
+        let facts = Facts { offset: record.offset, length: record.len, line, stamp, from_envelope, by_rule, order, outcome };
         let flow = each(&record, &event, &facts);
         if line > 0 {
             line += count_lines(&bytes[record.offset..record.offset + record.len]);

@@ -88,6 +88,15 @@ impl RunLayout {
                 }
             }
         }
+        // The plan repeats the configuration that stands beside it.
+        let mut unique: Vec<Process> = Vec::new();
+        for process in layout.processes {
+            let same = |p: &Process| (&p.role, p.index, &p.host, p.port) == (&process.role, process.index, &process.host, process.port);
+            if !unique.iter().any(same) {
+                unique.push(process);
+            }
+        }
+        layout.processes = unique;
         layout
     }
 
@@ -220,7 +229,8 @@ fn processes(text: &str, from: &str) -> Vec<Process> {
             _ => continue,
         };
         let index = text("worker_index").or_else(|| text("frontend_index")).and_then(|t| t.parse().ok());
-        let host = text("hostname").map(String::from);
+        // A loopback address names no host.
+        let host = text("hostname").filter(|h| !h.starts_with("127.") && *h != "localhost" && *h != "::1").map(String::from);
         found.push(Process { role: role.into(), index, host, port: port(url), from: from.into() });
     }
     found

@@ -68,8 +68,12 @@ pub fn of(run: &Run, coverage: &[Option<&Coverage>]) -> Vec<Missing> {
             needs: "--tz SOURCE=ZONE, or tz in corr.toml",
         });
     }
-    let timeless: Vec<&str> =
-        covered.iter().filter(|(_, c)| c.records > 0 && c.parsed.records > 0 && c.first.is_none()).map(|(s, _)| s.key.as_str()).collect();
+    let timeless: Vec<&str> = covered
+        .iter()
+        // A document has no time and wants none.
+        .filter(|(s, c)| !s.detection.formats.is_empty() && c.parsed.records > 1 && c.first.is_none())
+        .map(|(s, _)| s.key.as_str())
+        .collect();
     if !timeless.is_empty() {
         missing.push(Missing {
             id: "stamps",

@@ -16,6 +16,8 @@ use super::source::{Class, Owner, Source};
 /// Sets the owner of every source.
 pub fn assign(run: &mut Run) {
     let layout = RunLayout::read(&run.sources);
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut engines: Vec<usize> = Vec::new();
     for i in 0..run.sources.len() {
         let source = &run.sources[i];
         if matches!(source.class, Class::Config(_)) {
@@ -27,7 +29,7 @@ pub fn assign(run: &mut Run) {
         let content = of_content(source);
         let name = of_name(&source.key);
         owner.take("its records", None, content.role, content.host, content.unit);
-        if let Some(name) = &name {
+        if let Some(name) = name.as_ref().filter(|n| n.worker.is_some()) {
             let process = layout.processes.iter().find(|p| named(name, &p.role, p.index)).or_else(|| {
                 // `worker-1.log` with server arguments: the metrics port decides.
                 content.port.and_then(|port| layout.processes.iter().find(|p| p.port == Some(port)))
@@ -39,7 +41,48 @@ pub fn assign(run: &mut Run) {
         if let Some(name) = name {
             owner.take("its file name", name.worker, name.role, name.host, None);
         }
+        open.push((i, content.role_is_open));
+        if content.is_engine && owner.owner.role.is_none() {
+            engines.push(i);
+        }
         run.sources[i].owner = owner.finish(content.note);
+    }
+    let split = run.sources.iter().any(|s| s.owner.role.as_deref() == Some("prefill"));
+    if split {
+        for (i, _) in open.iter().filter(|(_, is_open)| *is_open) {
+            let owner = &mut run.sources[*i].owner;
+            if owner.role.as_deref() == Some("unified") {
+                owner.role = Some("decode".into());
+                owner.how.push_str(", decode as the run has prefill workers");
+            }
+        }
+    }
+    like_siblings(run);
+    for i in engines {
+        let owner = &mut run.sources[i].owner;
+        if owner.role.is_none() && !split {
+            owner.role = Some("unified".into());
+            owner.how.push_str(", role by its records");
+        }
+    }
+}
+
+/// Files of one process share its role: a restarted worker's short log takes that of the log before.
+fn like_siblings(run: &mut Run) {
+    let folder = |key: &str| key.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_string());
+    for i in 0..run.sources.len() {
+        let own = &run.sources[i].owner;
+        if own.role.is_some() || own.worker.is_none() {
+            continue;
+        }
+        let mine = folder(&run.sources[i].key);
+        let sibling = run
+            .sources
+            .iter()
+            .find(|s| s.owner.worker == own.worker && s.owner.host == own.host && s.owner.role.is_some() && folder(&s.key) == mine);
+        let Some((role, key)) = sibling.map(|s| (s.owner.role.clone(), s.key.clone())) else { continue };
+        run.sources[i].owner.role = role;
+        run.sources[i].owner.how.push_str(&format!(", role as {key}"));
     }
 }
 
@@ -130,7 +173,8 @@ pub fn stem(base: &str) -> &str {
                 stem = &stem[..at];
             } else if let Some(date) = stem.len().checked_sub(11).and_then(|at| stem.get(at..)).filter(|s| is_date(s)) {
                 stem = stem.strip_suffix(date).filter(|s| !s.is_empty()).unwrap_or(stem);
-            } else if let Some(date) = stem.len().checked_sub(14).and_then(|at| stem.get(at..)).filter(|s| is_date(&s[..11])) {
+            } else if let Some(date) = stem.len().checked_sub(14).and_then(|at| stem.get(at..)).filter(|s| s.get(..11).is_some_and(is_date))
+            {
                 stem = stem.strip_suffix(date).filter(|s| !s.is_empty()).unwrap_or(stem);
             }
         }
@@ -216,6 +260,10 @@ struct Content {
     unit: Option<String>,
     port: Option<u16>,
     note: Option<String>,
+    /// Its records say `backend`: decode if the run has prefill workers, else the whole engine.
+    role_is_open: bool,
+    /// It is an engine, of a role that its records do not say.
+    is_engine: bool,
 }
 
 /// What the first records say.
@@ -247,7 +295,8 @@ fn of_content(source: &Source) -> Content {
                 worker += 1;
                 component = component.take().or_else(|| text(event.get("component")).map(String::from));
             }
-            "request_received" | "worker_selected" | "http_server" | "service_ready" if format.starts_with("dynamo") => frontend += 1,
+            "kv_event_recorded" | "worker_startup" => found.is_engine = true,
+            "request_received" | "worker_selected" | "http_response" if format.starts_with("dynamo") => frontend += 1,
             _ => {}
         }
         // One line of arguments settles a server's role; a file of many units is read to the sample's end.
@@ -260,6 +309,7 @@ fn of_content(source: &Source) -> Content {
             // `backend` is the decode side of a split deployment and the whole of any other: the records do not say which.
             _ => "unified".into(),
         });
+        found.role_is_open = component.as_deref() == Some("backend");
     }
     if found.role.is_none() && frontend > 0 {
         found.role = Some("frontend".into());
@@ -336,5 +386,14 @@ mod tests {
         assert_eq!(say("w2.restart.log"), want("w2", "", ""));
         assert_eq!(say("artifacts/dynamo-request-trace.000000.jsonl.gz"), want("", "frontend", ""));
         assert_eq!(say("notes.txt"), None);
+    }
+    proptest::proptest! {
+        #[test]
+        fn any_name_is_read(key in ".{0,60}", rest in "[a-z_.0-9-]{0,40}") {
+            for key in [key.as_str(), rest.as_str()] {
+                let _ = of_name(key);
+                proptest::prop_assert!(key.is_empty() || !stem(key).is_empty());
+            }
+        }
     }
 }

@@ -20,10 +20,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Reads a source's head; empty for sources that hold no events, that cannot be read (that is reported when they are read whole),
-    /// and for standard input, which can be read only once.
+    /// Reads a source's head; empty for sources that hold no events and for those that cannot be read (that is reported when they are read whole).
     pub fn read(source: &Source) -> Sample {
-        if source.class != Class::Events || source.key == "-" {
+        if source.class != Class::Events {
             return Sample::default();
         }
         let Ok((mut bytes, whole)) = bytes::head(&source.path, detect::SAMPLE) else { return Sample::default() };

@@ -70,24 +70,41 @@ impl Timing {
     ///
     /// Where both say, the narrower interval wins if it names its zone: journald's UTC microseconds beat SGLang's naive seconds, Dynamo's own UTC
     /// microseconds beat a one-second envelope.
-    pub fn stamp(&self, record: &Record<'_>, event: &Event<'_>) -> (Option<Stamp>, bool) {
+    pub fn stamp(&self, record: &Record<'_>, event: &Event<'_>) -> Placed {
         let at = record.offset as u64;
-        let inner = event.stamp.as_ref().map(|raw| (raw, self.payload.stamp_at(at, raw)));
-        let outer = record.meta.and_then(|m| m.stamp.as_ref()).map(|raw| (raw, self.envelope.stamp_at(at, raw)));
+        let of = |raw: &RawStamp, aligner: &Aligner, from_envelope: bool| Placed {
+            stamp: aligner.stamp_at(at, raw),
+            from_envelope,
+            by_rule: matches!(raw.zone, Zone::Naive | Zone::Yearless),
+        };
+        let inner = event.stamp.as_ref().map(|raw| (raw, of(raw, &self.payload, false)));
+        let outer = record.meta.and_then(|m| m.stamp.as_ref()).map(|raw| (raw, of(raw, &self.envelope, true)));
         match (inner, outer) {
-            (None, None) => (None, false),
-            (Some((_, inner)), None) => (inner, false),
-            (None, Some((_, outer))) => (outer, true),
+            (None, None) => Placed { stamp: None, from_envelope: false, by_rule: true },
+            (Some((_, inner)), None) => inner,
+            (None, Some((_, outer))) => outer,
             (Some((inner, a)), Some((outer, b))) => {
                 let outer_first = match (zoned(inner), zoned(outer)) {
                     (true, false) => false,
                     (false, true) => outer.width <= inner.width,
+                    // One rule for two clocks without zones: the envelope's, which is one clock for all entries.
+                    (false, false) => outer.width <= inner.width,
                     _ => outer.width < inner.width,
                 };
-                if (outer_first && b.is_some()) || a.is_none() { (b, true) } else { (a, false) }
+                if (outer_first && b.stamp.is_some()) || a.stamp.is_none() { b } else { a }
             }
         }
     }
+}
+
+/// When a record happened, and what says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    pub stamp: Option<Stamp>,
+    /// It is the envelope's stamp.
+    pub from_envelope: bool,
+    /// The text names no zone: the clock's rule gave it one.
+    pub by_rule: bool,
 }
 
 fn zoned(raw: &RawStamp) -> bool {

@@ -227,10 +227,9 @@ impl ColumnsBuilder {
     }
 }
 
-/// A field's column name; names that the fixed columns use get a trailing `_`.
+/// A field's column name. Those that begin with `_`, as the fixed columns do, get a trailing `_`.
 pub fn column_name(field: &str) -> String {
-    const FIXED: &[&str] = &["_offset", "_length", "_line", "_order", "_start", "_end", "_level", "_kind", "_kind_id", "_outcome"];
-    if FIXED.contains(&field) { format!("{field}_") } else { field.to_string() }
+    if field.starts_with('_') { format!("{field}_") } else { field.to_string() }
 }
 
 fn fixed_arrays(rows: &[RowFacts], kinds: &[String], outcomes: &[String]) -> Vec<ArrayRef> {

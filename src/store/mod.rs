@@ -5,6 +5,7 @@ pub mod ids;
 pub mod manifest;
 pub mod open;
 pub mod place;
+pub mod reopen;
 pub mod rows;
 pub mod rowset;
 pub mod segment;

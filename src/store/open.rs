@@ -24,8 +24,6 @@ use crate::run::bytes::{self, Bytes};
 pub struct StoreError {
     pub path: String,
     pub error: String,
-    /// The file is gone: another writer replaced the store while it was read.
-    pub gone: bool,
 }
 
 /// One segment.
@@ -74,7 +72,7 @@ impl Segment {
     }
 
     fn damaged(&self, file: &str, error: impl std::fmt::Display) -> StoreError {
-        StoreError { path: self.dir.join(file).display().to_string(), error: error.to_string(), gone: !self.dir.exists() }
+        StoreError { path: self.dir.join(file).display().to_string(), error: error.to_string() }
     }
 
     fn load<'a>(&self, cell: &'a OnceLock<Bytes>, file: &str) -> Result<&'a Bytes, StoreError> {
@@ -105,7 +103,10 @@ impl Segment {
             return Ok(meta);
         }
         let bytes = std::fs::read(self.dir.join("segment.json")).map_err(|e| self.damaged("segment.json", e))?;
-        let meta = serde_json::from_slice(&bytes).map_err(|e| self.damaged("segment.json", e))?;
+        let meta: SegmentMeta = serde_json::from_slice(&bytes).map_err(|e| self.damaged("segment.json", e))?;
+        if meta.from != self.reference.from || meta.hash != self.reference.hash {
+            return Err(self.damaged("segment.json", "not the segment that the manifest names"));
+        }
         Ok(self.meta.get_or_init(|| meta))
     }
 
@@ -134,18 +135,15 @@ impl Segment {
         Ok(self.columns.get_or_init(|| (file, metadata)))
     }
 
-    /// Does the Parquet file have a column of this name?
-    pub fn has_column(&self, name: &str) -> Result<bool, StoreError> {
-        Ok(self.parquet()?.1.schema().column_with_name(name).is_some())
-    }
-
     /// Calls `each` with the row and the value of one column, rows rising, values that are missing left out.
     /// `only` reads no other rows than those.
     pub fn column(&self, name: &str, only: Option<&RowSet>, mut each: impl FnMut(usize, Cell<'_>)) -> Result<(), StoreError> {
         const FILE: &str = "columns.parquet";
         let (file, metadata) = self.parquet()?;
         let file = file.try_clone().map_err(|e| self.damaged(FILE, e))?;
-        let mask = ProjectionMask::columns(metadata.parquet_schema(), [name]);
+        // By position: a name with a dot would be taken for a path.
+        let at = metadata.schema().index_of(name).map_err(|e| self.damaged(FILE, e))?;
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), [at]);
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone()).with_projection(mask).with_batch_size(65_536);
         let chosen: Option<Vec<usize>> = only.map(|set| set.iter().collect());

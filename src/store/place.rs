@@ -9,8 +9,15 @@ pub fn find(root: &Path, is_directory: bool, arguments: &[String], given: Option
     if let Some(dir) = given {
         return Some(dir.to_path_buf());
     }
+    if arguments.iter().any(|a| a == "-") {
+        return None;
+    }
     if is_directory && root.join(".corr").join(FILE).is_file() {
         return Some(root.join(".corr"));
+    }
+    // Standard input is another one each time.
+    if arguments.iter().any(|a| a == "-") {
+        return None;
     }
     let cached = cached(root, is_directory, arguments);
     cached.join(FILE).is_file().then_some(cached)

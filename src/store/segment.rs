@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
-use super::word_index::{KindWords, WordClass, WordIndexBuilder, class, class_of};
+use super::word_index::{KindWords, LONGEST, Shape, WordClass, WordIndexBuilder, class, class_of};
 use crate::query::visible::{self, Piece};
 use crate::query::words;
 use crate::run::events::{self, Facts, Start};
@@ -36,6 +36,12 @@ pub enum BuildError {
     #[error("cancelled")]
     Cancelled,
 }
+
+/// Parts from this size on get a word index.
+const WORDS_FROM: usize = 64 << 10;
+
+/// Ids of one record that are compared with each other.
+const MOST_SEEN: usize = 16;
 
 /// How many records and bytes had one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +65,14 @@ pub struct SegmentMeta {
     pub kinds: Vec<String>,
     pub kind_rows: Vec<u64>,
     pub kind_words: Vec<KindWords>,
+    /// There is a word index; without one every row is a candidate for a word.
+    pub has_words: bool,
     /// Records and bytes by outcome: `parsed`, `skipped: …`, `unparsed: …`.
     pub outcomes: BTreeMap<String, Tally>,
     pub columns: BTreeMap<String, ColumnInfo>,
     /// Some fields have no column: queries for a field that is not in `columns` must read the records.
     pub overflow: bool,
-    /// Earliest start and latest end of the stamps, UTC ns.
+    /// Earliest start and latest end of the stamps and sort keys, UTC ns.
     pub first: Option<i64>,
     pub last: Option<i64>,
 }
@@ -93,7 +101,8 @@ struct Builder {
     columns: ColumnsBuilder,
     rows: RowsBuilder,
     ids: IdsBuilder,
-    words: WordIndexBuilder,
+    /// None for a small part, whose records are read sooner than a word index is opened.
+    words: Option<WordIndexBuilder>,
     kinds: Vec<String>,
     kind_rows: Vec<u64>,
     kind_of: HashMap<*const str, u16>,
@@ -107,19 +116,21 @@ struct Builder {
     lower: String,
 }
 
-/// Builds a segment in an empty directory and makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
+/// Builds a segment in an empty directory; the caller makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
 pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<()>) -> Result<SegmentMeta, BuildError> {
     let words_dir = dir.join("words");
     let io_error = |path: &Path| {
         let path = path.display().to_string();
         move |error| BuildError::Io { path, error }
     };
-    std::fs::create_dir_all(&words_dir).map_err(io_error(&words_dir))?;
+    let with_words = part.end - part.start.offset >= WORDS_FROM;
+    let made = if with_words { &words_dir } else { dir };
+    std::fs::create_dir_all(made).map_err(io_error(made))?;
     let mut builder = Builder {
         columns: ColumnsBuilder::default(),
         rows: RowsBuilder::new(part.start.offset as u64),
         ids: IdsBuilder::default(),
-        words: WordIndexBuilder::create(&words_dir)?,
+        words: if with_words { Some(WordIndexBuilder::create(&words_dir)?) } else { None },
         kinds: Vec::new(),
         kind_rows: Vec::new(),
         kind_of: HashMap::new(),
@@ -169,10 +180,11 @@ impl Builder {
             kind,
             outcome,
         };
-        if let Some(stamp) = facts.stamp {
-            self.first = Some(self.first.map_or(stamp.start, |f| f.min(stamp.start)));
-            self.last = Some(self.last.map_or(stamp.end, |l| l.max(stamp.end)));
-        }
+        // Records without a stamp go by the one before them, which can stand in the segment before: they count too.
+        let start = facts.order.into_iter().chain(facts.stamp.map(|s| s.start)).min();
+        let end = facts.order.map(|o| o.saturating_add(1)).into_iter().chain(facts.stamp.map(|s| s.end)).max();
+        self.first = self.first.into_iter().chain(start).min();
+        self.last = self.last.max(end);
         self.rows.push(facts.length);
         let row = self.columns.push(row_facts, event);
         if let Some(meta) = record.meta {
@@ -191,12 +203,16 @@ impl Builder {
                 self.add_id(row);
             }
         }
-        self.words.begin();
+        let mut words = self.words.take();
+        if let Some(words) = &mut words {
+            words.begin();
+        }
         let payload = record.payload;
         visible::each_piece(payload, event, |piece| {
+            let mut shape = words.as_mut().map(|words| &mut words.shape);
             let seen = match piece {
-                Piece::Constant(text) => return self.words.shape.text(text),
-                Piece::Edge => return self.words.shape.gap(),
+                Piece::Constant(text) => return shape.into_iter().for_each(|shape| shape.text(text)),
+                Piece::Edge => return shape.into_iter().for_each(Shape::gap),
                 Piece::Word(seen) => seen,
             };
             if let Some(uuid) = seen.uuid {
@@ -204,35 +220,43 @@ impl Builder {
                 self.add_id(row);
             }
             let word = &payload[seen.range];
-            match self.class(word, seen.made_of) {
-                WordClass::Word => self.words.shape.text(word),
-                WordClass::Number => self.words.shape.gap(),
-                WordClass::Id => {
-                    self.words.shape.gap();
-                    visible::lower(word, &mut self.lower);
-                    ids::canonical(None, &self.lower, &mut self.canonical);
-                    self.add_id(row);
-                }
+            let class = self.class(word, seen.made_of);
+            match &mut shape {
+                Some(shape) if class == WordClass::Word => shape.text(word),
+                Some(shape) => shape.gap(),
+                None => {}
             }
-        });
-        if self.words.end_known(row, kind)? {
-            return Ok(());
-        }
-        let mut alike = true;
-        visible::each_word(payload, event, |seen| {
-            if let Some(uuid) = seen.uuid.filter(|uuid| !uuid.bytes().any(|b| b.is_ascii_digit())) {
-                // An id of letters alone is part of the shape's text.
-                alike = false;
-                ids::canonical(None, uuid, &mut self.canonical);
+            if class == WordClass::Id {
+                visible::lower(word, &mut self.lower);
+                ids::canonical(None, &self.lower, &mut self.canonical);
                 self.add_id(row);
             }
-            let word = &payload[seen.range];
-            if self.class(word, seen.made_of) == WordClass::Word {
-                visible::lower(word, &mut self.lower);
-                self.words.word(&self.lower);
-            }
         });
-        self.words.end(row, kind, alike)?;
+        let known = match &mut words {
+            Some(words) => words.end_known(row, kind)?,
+            None => false,
+        };
+        if !known {
+            let mut alike = true;
+            visible::each_word(payload, event, |seen| {
+                if let Some(uuid) = seen.uuid.filter(|uuid| !uuid.bytes().any(|b| b.is_ascii_digit())) {
+                    // An id of letters alone is part of the shape's text.
+                    alike = false;
+                    ids::canonical(None, uuid, &mut self.canonical);
+                    self.add_id(row);
+                }
+                let Some(words) = &mut words else { return };
+                let range = first_bytes(payload, seen.range.clone());
+                if self.class(&payload[seen.range], seen.made_of) == WordClass::Word {
+                    visible::lower(&payload[range], &mut self.lower);
+                    words.word(&self.lower);
+                }
+            });
+            if let Some(words) = &mut words {
+                words.end(row, kind, alike)?;
+            }
+        }
+        self.words = words;
         Ok(())
     }
 
@@ -247,6 +271,7 @@ impl Builder {
 
     /// Adds `self.canonical` once a row.
     fn add_id(&mut self, row: u32) {
+        // An id mostly stands two or three times in its record. The index drops repeats itself; this only saves it work.
         let id = self.canonical.as_bytes();
         let mut from = 0;
         for end in &self.seen_ends {
@@ -256,8 +281,10 @@ impl Builder {
             from = *end;
         }
         self.ids.add(&self.canonical, row);
-        self.seen_ids.push_str(&self.canonical);
-        self.seen_ends.push(self.seen_ids.len());
+        if self.seen_ends.len() < MOST_SEEN {
+            self.seen_ids.push_str(&self.canonical);
+            self.seen_ends.push(self.seen_ids.len());
+        }
     }
 
     fn kind(&mut self, name: &'static str) -> u16 {
@@ -317,7 +344,11 @@ impl Builder {
         self.columns.write(create(&dir.join("columns.parquet"))?, &self.kinds, &outcome_names)?;
         write_with(&dir.join("rows.bin"), |to| self.rows.write(to))?;
         write_with(&dir.join("ids.bin"), |to| self.ids.write(to))?;
-        let mut kind_words = self.words.finish()?;
+        let has_words = self.words.is_some();
+        let mut kind_words = match self.words {
+            Some(words) => words.finish()?,
+            None => Vec::new(),
+        };
         kind_words.resize_with(self.kinds.len(), KindWords::default);
         let meta = SegmentMeta {
             from: part.start.offset as u64,
@@ -327,6 +358,7 @@ impl Builder {
             hash: blake3::hash(&part.bytes[part.start.offset..part.end]).to_hex().to_string(),
             kinds: self.kinds,
             kind_rows: self.kind_rows,
+            has_words,
             kind_words,
             outcomes: outcome_names.into_iter().zip(self.outcomes.into_iter().map(|(_, t)| t)).collect(),
             columns: self.columns.info(),
@@ -338,7 +370,6 @@ impl Builder {
             serde_json::to_writer(&mut to, &meta)?;
             to.write_all(b"\n")
         })?;
-        sync_tree(dir)?;
         Ok(meta)
     }
 }
@@ -352,12 +383,14 @@ fn write_with(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Resul
     write(&mut to).and_then(|()| to.flush()).map_err(|error| BuildError::Io { path: path.display().to_string(), error })
 }
 
-/// Makes every file below a directory, and the directory, durable.
-fn sync_tree(dir: &Path) -> Result<(), BuildError> {
-    let failed = |error: io::Error| BuildError::Io { path: dir.display().to_string(), error };
-    for entry in walkdir::WalkDir::new(dir).contents_first(true) {
-        let entry = entry.map_err(|e| failed(e.into()))?;
-        File::open(entry.path()).and_then(|f| f.sync_all()).map_err(failed)?;
+/// A word as it is a term: its first bytes, whole characters.
+fn first_bytes(payload: &[u8], word: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    if word.len() <= LONGEST {
+        return word;
     }
-    Ok(())
+    let mut end = word.start + LONGEST;
+    while end > word.start && payload[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    word.start..end
 }

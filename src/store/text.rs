@@ -6,6 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use corr_parsers::secret;
+
 use super::segment::Part;
 use crate::run::events;
 
@@ -36,6 +38,12 @@ pub fn write(path: &Path, part: &Part<'_>) -> io::Result<()> {
     events::each(part.bytes, part.layout, part.timing, part.start, part.end, |record, event, facts| {
         let at = pending.len();
         pending.extend_from_slice(&part.bytes[facts.offset..facts.offset + facts.length]);
+        if record.meta.is_some() && event.withheld.is_empty() {
+            // The envelope's own fields (a command line) can hold a credential too.
+            for span in secret::find(&pending[at..]) {
+                mask(&mut pending[at..], span.start, span.len());
+            }
+        }
         if !event.withheld.is_empty() {
             let copy = &mut pending[at..];
             match record.payload_at {

@@ -1,22 +1,22 @@
 //! Makes a store say what the run says now: unchanged sources are kept, grown ones are read from where they ended, others anew.
 //!
-//! One writer at a time holds `lock`. Segments are built aside, made durable and renamed into place; only then is the manifest replaced. A kill at any
-//! moment leaves the old manifest with all its segments, or the new one with all of its own.
+//! One writer at a time holds `lock`. Segments are built aside, made durable and renamed into place under names that were never used; only then is
+//! the manifest replaced, and only after that are segments removed that no manifest names. A kill at any moment leaves the old manifest with all
+//! its segments, or the new one with all of its own.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corr_parsers::record;
 use rayon::prelude::*;
 
 use super::manifest::{ClockEntry, Entry, FILE, Manifest, ManifestError, Other, SegmentRef};
-use super::segment::{self, BuildError, Part, SegmentMeta};
-use super::text;
-use crate::run::bytes::{self, Bytes};
+use super::segment::{self, BuildError, Part};
+use super::{reopen, text};
+use crate::run::bytes;
 use crate::run::events::{self, Start};
 use crate::run::source::{Class, NotRead, Source};
 use crate::run::timing::Timing;
@@ -24,6 +24,10 @@ use crate::run::{Run, discover};
 
 /// Bytes of a source that one segment covers, about.
 pub const PART: usize = 128 << 20;
+
+/// In a run of more than [`MANY`] sources smaller ones get no segments: they are read sooner than an index of them is opened.
+const SMALL: usize = 4 << 10;
+const MANY: usize = 64;
 
 /// What a store could not be updated for.
 #[derive(Debug, thiserror::Error)]
@@ -69,19 +73,10 @@ pub struct Report {
 
 /// Tells how far an update is; may be called from several threads.
 pub trait Progress: Sync {
-    /// The total number of bytes that will be read, as soon as it is known.
+    /// About how many bytes will be read, as soon as it is known.
     fn total(&self, bytes: u64);
     /// More bytes were read. `Break` cancels the update.
     fn advance(&self, bytes: u64) -> ControlFlow<()>;
-}
-
-struct Plan {
-    entry: Entry,
-    bytes: Option<Bytes>,
-    /// Where new segments begin; `None`: nothing to build.
-    from: Option<Start>,
-    what: What,
-    timing: Option<Timing>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -91,17 +86,31 @@ enum What {
     Built,
 }
 
+/// One source, brought up to date.
+struct Done {
+    entry: Entry,
+    what: What,
+    bytes: u64,
+}
+
+/// What a source's task works with.
+struct Task<'t> {
+    dir: &'t Path,
+    old: &'t Manifest,
+    options: UpdateOptions,
+    generation: u64,
+    /// The run has so many sources that small ones get no segments.
+    many: bool,
+    number: &'t AtomicU64,
+    progress: &'t dyn Progress,
+}
+
 /// Brings the store in `dir` up to date with a run.
 pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Progress) -> Result<Report, UpdateError> {
-    let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |error| UpdateError::Io { path, error }
-    };
-    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    std::fs::create_dir_all(dir).map_err(io_error(dir))?;
     let _lock = lock(dir)?;
     let mut report = Report::default();
-    let old = match Manifest::read(dir) {
-        Ok(_) if options.rebuild => Manifest::empty(),
+    let on_disk = match Manifest::read(dir) {
         Ok(old) => old,
         Err(ManifestError::None(_)) => Manifest::empty(),
         Err(error) => {
@@ -109,92 +118,99 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
             Manifest::empty()
         }
     };
-    clean(dir, &old);
+    // What is on disk stays until the new manifest stands, reused or not.
+    clean(dir, &on_disk);
+    let nothing = Manifest::empty();
+    let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
-    let mut plans = Vec::new();
-    for source in event_sources {
-        match plan(source, &old, dir, options) {
-            Ok(plan) => plans.push((source, plan)),
-            Err(error) => report.failures.push(discover::unreadable(source.name.clone(), &error)),
-        }
-    }
-    let parts: Vec<(usize, Start, usize)> = plans.iter().enumerate().flat_map(|(i, (_, p))| cut(i, p)).collect();
-    progress.total(parts.iter().map(|(_, start, end)| (end - start.offset) as u64).sum());
-    let number = AtomicU64::new(0);
-    let generation = old.generation + 1;
-    let built: Mutex<Vec<(usize, SegmentRef, SegmentMeta)>> = Mutex::new(Vec::new());
-    let build = |(i, start, end): &(usize, Start, usize)| -> Result<(), UpdateError> {
-        let (_, plan) = &plans[*i];
-        let Some(bytes) = &plan.bytes else { return Ok(()) };
-        let n = number.fetch_add(1, Ordering::Relaxed);
-        let (aside, name) = (dir.join(format!("new-{n}")), format!("seg-{generation}-{n}"));
-        let (Some(layout), Some(timing)) = (plan.entry.layout(), &plan.timing) else { return Ok(()) };
-        let part = Part { bytes, layout: &layout, timing, start: *start, end: *end };
-        let meta = segment::build(&aside, &part, &|n| progress.advance(n))?;
-        if plan.entry.embedded {
-            text::write(&aside.join(text::FILE), &part).map_err(failed(&aside))?;
-        }
-        let place = dir.join(&name);
-        std::fs::rename(&aside, &place).map_err(failed(&place))?;
-        let reference = SegmentRef {
-            dir: name,
-            from: meta.from,
-            to: meta.to,
-            rows: meta.rows,
-            first: meta.first,
-            last: meta.last,
-            hash: meta.hash.clone(),
-            hashed_to: meta.to,
-        };
-        if let Ok(mut built) = built.lock() {
-            built.push((*i, reference, meta));
-        }
-        Ok(())
+    let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| o.stat != s.stat));
+    progress.total(to_read.map(|s| s.stat.size).sum());
+    let task = Task {
+        dir,
+        old,
+        options,
+        generation: generation(dir, &on_disk) + 1,
+        many: event_sources.len() > MANY,
+        number: &AtomicU64::new(0),
+        progress,
     };
-    parts.par_iter().with_max_len(1).try_for_each(build)?;
-    let mut built = built.into_inner().unwrap_or_default();
-    built.sort_by_key(|(i, r, _)| (*i, r.from));
-    let mut new = Manifest { generation, declared: run.declared.fingerprint.clone(), ..Manifest::empty() };
-    for (i, (source, plan)) in plans.into_iter().enumerate() {
-        match plan.what {
+    // Sources and their parts are spread over the threads; a source's bytes are let go when it is done, so that memory does not grow with their number.
+    let done: Vec<Result<Result<Done, io::Error>, UpdateError>> =
+        event_sources.par_iter().with_max_len(1).map(|source| source_task(&task, source)).collect();
+    let mut new = Manifest { generation: task.generation, declared: run.declared.fingerprint.clone(), ..Manifest::empty() };
+    for (source, done) in event_sources.iter().zip(done) {
+        let done = match done? {
+            Ok(done) => done,
+            Err(error) => {
+                report.failures.push(discover::unreadable(source.name.clone(), &error));
+                continue;
+            }
+        };
+        match done.what {
             What::Kept => report.kept += 1,
             What::Grown => report.grown += 1,
             What::Built => report.built += 1,
         }
-        let mut entry = plan.entry;
-        for (_, reference, _) in built.iter().filter(|b| b.0 == i) {
-            report.bytes += reference.to - reference.from;
-            entry.segments.push(reference.clone());
-        }
-        if let Some(damage) = &entry.damage {
+        if let Some(damage) = &done.entry.damage {
             let next = "what was read before the break is indexed; copy the file again for the rest".into();
             report.failures.push(NotRead { name: source.name.clone(), why: damage.clone(), next, failure: true });
         }
-        report.records += entry.segments.iter().map(|s| u64::from(s.rows)).sum::<u64>();
-        report.covered += entry.size;
-        new.sources.insert(source.key.clone(), entry);
+        report.bytes += done.bytes;
+        report.records += done.entry.segments.iter().map(|s| u64::from(s.rows)).sum::<u64>();
+        report.covered += done.entry.size;
+        new.sources.insert(source.key.clone(), done.entry);
     }
     for source in run.sources.iter().filter(|s| s.class != Class::Events) {
         new.others.insert(source.key.clone(), Other { stat: source.stat, class: source.class.clone() });
     }
-    report.removed = old.sources.keys().filter(|k| !new.sources.contains_key(*k)).count();
-    File::open(dir).and_then(|d| d.sync_all()).map_err(failed(dir))?;
-    new.publish(dir).map_err(failed(&dir.join(FILE)))?;
+    report.removed = on_disk.sources.keys().filter(|k| !new.sources.contains_key(*k)).count();
+    make_durable(dir, &new).map_err(io_error(dir))?;
+    new.publish(dir).map_err(io_error(&dir.join(FILE)))?;
     clean(dir, &new);
     report.size =
         walkdir::WalkDir::new(dir).into_iter().flatten().filter_map(|e| e.metadata().ok()).filter(|m| m.is_file()).map(|m| m.len()).sum();
     Ok(report)
 }
 
+fn io_error(path: &Path) -> impl FnOnce(io::Error) -> UpdateError {
+    let path = path.display().to_string();
+    move |error| UpdateError::Io { path, error }
+}
+
+/// Makes the segments that a manifest names durable before it names them. One sync of the file system, where the system has that: a run of
+/// thousands of files would wait minutes for one sync a file.
+fn make_durable(dir: &Path, manifest: &Manifest) -> io::Result<()> {
+    let store = File::open(dir)?;
+    #[cfg(target_os = "linux")]
+    {
+        let _ = manifest;
+        rustix::fs::syncfs(&store)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    for segment in manifest.sources.values().flat_map(|s| &s.segments) {
+        for entry in walkdir::WalkDir::new(dir.join(&segment.dir)).contents_first(true) {
+            File::open(entry.map_err(io::Error::from)?.path())?.sync_all()?;
+        }
+    }
+    store.sync_all()
+}
+
 /// Takes the writer's lock, which the system gives back when this process ends, however it ends.
 fn lock(dir: &Path) -> Result<File, UpdateError> {
     let path = dir.join("lock");
-    let file = File::create(&path).map_err(|error| UpdateError::Io { path: path.display().to_string(), error })?;
+    let file = File::create(&path).map_err(io_error(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(UpdateError::Locked(dir.display().to_string())),
-        Err(TryLockError::Error(error)) => Err(UpdateError::Io { path: path.display().to_string(), error }),
+        Err(TryLockError::Error(error)) => Err(io_error(&path)(error)),
     }
+}
+
+/// The highest generation that this directory has seen: by the manifest, and by the names of segments where there is none that can be read.
+fn generation(dir: &Path, manifest: &Manifest) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else { return manifest.generation };
+    let named = entries.flatten().filter_map(|e| e.file_name().to_str()?.strip_prefix("seg-")?.split('-').next()?.parse::<u64>().ok());
+    named.max().unwrap_or(0).max(manifest.generation)
 }
 
 /// Removes what no manifest names: segments of older generations and what a killed writer left. Readers that hold files of them open keep them.
@@ -211,41 +227,71 @@ fn clean(dir: &Path, manifest: &Manifest) {
     }
 }
 
-/// Decides what of a source's old segments can stay.
-fn plan(source: &Source, old: &Manifest, dir: &Path, options: UpdateOptions) -> io::Result<Plan> {
-    let embed = options.embed_text || source.path.as_os_str() == "-";
-    let old = old.sources.get(&source.key).filter(|o| reads_alike(o, source) && (o.embedded || !embed) && whole(dir, o));
+/// Brings one source up to date. The inner error says that the source itself could not be read.
+fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Error>, UpdateError> {
+    let is_stdin = source.path.as_os_str() == "-";
+    let embed = task.options.embed_text || is_stdin;
+    let old = task.old.sources.get(&source.key);
+    let old = old.filter(|o| !is_stdin && reads_alike(o, source) && (o.embedded || !embed) && whole(task.dir, o));
     if let Some(old) = old
         && old.stat == source.stat
     {
-        let entry = Entry { owner: source.owner.clone(), ..old.clone() };
-        return Ok(Plan { entry, bytes: None, from: None, what: What::Kept, timing: None });
+        let entry = Entry { owner: source.owner.clone(), clock: ClockEntry::of(&source.clock), ..old.clone() };
+        return Ok(Ok(Done { entry, what: What::Kept, bytes: 0 }));
     }
-    let opened = bytes::open(&source.path)?;
-    let mut entry = Entry::of(source, opened.bytes.len() as u64);
+    let opened = match bytes::open(&source.path) {
+        Ok(opened) => opened,
+        Err(error) => return Ok(Err(error)),
+    };
+    let bytes = &*opened.bytes;
+    let mut entry = Entry::of(source, bytes.len() as u64);
     entry.damage = opened.damage.clone();
-    entry.embedded = embed;
+    entry.embedded = embed || old.is_some_and(|o| o.embedded);
+    let layout = &source.detection.layout;
+    let timing = Timing::of(bytes, layout, &source.clock);
+    let mut start = Start::of_source();
+    let mut what = What::Built;
     if let Some(old) = old
-        && let Some(kept) = still_true(old, &opened.bytes)
+        && let Some((segments, offset)) = reopen::kept(old, layout, bytes)
     {
-        entry.embedded = old.embedded;
-        entry.segments = kept;
-        if old.size == opened.bytes.len() as u64 {
-            return Ok(Plan { entry, bytes: None, from: None, what: What::Kept, timing: None });
+        entry.segments = segments;
+        if offset == bytes.len() {
+            return Ok(Ok(Done { entry, what: What::Kept, bytes: 0 }));
         }
-        let timing = timing_of(&entry, &opened.bytes);
-        let from = reopen_last(&mut entry, &opened.bytes, old.size, timing.as_ref());
-        return Ok(Plan { entry, bytes: Some(opened.bytes), from: Some(from), what: What::Grown, timing });
+        what = What::Grown;
+        let line = 1 + events::count_lines(&bytes[..offset]);
+        start = Start { offset, line, order: events::order_before(bytes, layout, &timing, offset) };
     }
-    let from = (!opened.bytes.is_empty()).then(Start::of_source);
-    let timing = timing_of(&entry, &opened.bytes);
-    Ok(Plan { entry, bytes: Some(opened.bytes), from, what: What::Built, timing })
+    if task.many && what == What::Built && bytes.len() < SMALL && !entry.embedded {
+        return Ok(Ok(Done { entry, what, bytes: bytes.len() as u64 }));
+    }
+    let parts = cut(bytes, source, &timing, start);
+    let built =
+        parts.par_iter().with_max_len(1).map(|part| part_task(task, part, entry.embedded)).collect::<Result<Vec<SegmentRef>, _>>()?;
+    entry.segments.extend(built);
+    Ok(Ok(Done { entry, what, bytes: (bytes.len() - start.offset) as u64 }))
 }
 
-/// How the stamps of an entry's bytes are placed.
-fn timing_of(entry: &Entry, bytes: &[u8]) -> Option<Timing> {
-    let (layout, clock) = (entry.layout()?, entry.clock.clock()?);
-    Some(Timing::of(bytes, &layout, &clock))
+/// Builds the segment of one part and puts it in its place.
+fn part_task(task: &Task<'_>, part: &Part<'_>, embed: bool) -> Result<SegmentRef, UpdateError> {
+    let n = task.number.fetch_add(1, Ordering::Relaxed);
+    let (aside, name) = (task.dir.join(format!("new-{n}")), format!("seg-{}-{n}", task.generation));
+    let meta = segment::build(&aside, part, &|n| task.progress.advance(n))?;
+    if embed {
+        text::write(&aside.join(text::FILE), part).map_err(io_error(&aside))?;
+    }
+    let place = task.dir.join(&name);
+    std::fs::rename(&aside, &place).map_err(io_error(&place))?;
+    Ok(SegmentRef {
+        dir: name,
+        from: meta.from,
+        to: meta.to,
+        rows: meta.rows,
+        first: meta.first,
+        last: meta.last,
+        hash: meta.hash,
+        hashed_to: meta.to,
+    })
 }
 
 /// Would the source be read now as it was read then?
@@ -261,60 +307,26 @@ fn whole(dir: &Path, entry: &Entry) -> bool {
     entry.segments.iter().all(|s| dir.join(&s.dir).join("segment.json").is_file())
 }
 
-/// The old segments, if the source still begins with the very bytes that they were built from.
-fn still_true(old: &Entry, bytes: &[u8]) -> Option<Vec<SegmentRef>> {
-    if old.size > bytes.len() as u64 || old.document && old.size != bytes.len() as u64 {
-        return None;
-    }
-    let same = |s: &SegmentRef| {
-        let part = bytes.get(s.from as usize..s.hashed_to as usize)?;
-        (blake3::hash(part).to_hex().as_str() == s.hash).then_some(())
-    };
-    old.segments.iter().map(same).collect::<Option<Vec<()>>>()?;
-    Some(old.segments.clone())
-}
-
-/// Takes the last record out of the last segment, since lines that came later may belong to it, and says where to read on.
-fn reopen_last(entry: &mut Entry, bytes: &[u8], old_size: u64, timing: Option<&Timing>) -> Start {
-    let (Some(layout), Some(timing)) = (entry.layout(), timing) else { return Start::of_source() };
-    if old_size == 0 || entry.segments.is_empty() {
-        entry.segments.clear();
-        return Start::of_source();
-    }
-    // The record that held the last old byte, as the old reader saw it: the new bytes must not be looked at.
-    let old = &bytes[..old_size as usize];
-    let offset = record::record_start(old, old.len() - 1, &layout);
-    if let Some(last) = entry.segments.last_mut() {
-        last.to = offset as u64;
-        last.rows = last.rows.saturating_sub(1);
-    }
-    if entry.segments.last().is_some_and(|s| s.rows == 0) {
-        entry.segments.pop();
-    }
-    let line = 1 + events::count_lines(&bytes[..offset]);
-    Start { offset, line, order: events::order_before(bytes, &layout, timing, offset) }
-}
-
 /// Cuts what is to be built of a source into parts at record starts.
-fn cut(i: usize, plan: &Plan) -> Vec<(usize, Start, usize)> {
-    let (Some(bytes), Some(first)) = (&plan.bytes, plan.from) else { return Vec::new() };
-    let (Some(layout), Some(timing)) = (plan.entry.layout(), &plan.timing) else { return Vec::new() };
+fn cut<'p>(bytes: &'p [u8], source: &'p Source, timing: &'p Timing, first: Start) -> Vec<Part<'p>> {
+    let layout = &source.detection.layout;
     let mut parts = Vec::new();
     let mut start = first;
     while start.offset < bytes.len() {
         let mut end = bytes.len();
         if !layout.document && bytes.len() - start.offset > PART + PART / 2 {
-            end = record::record_start(bytes, start.offset + PART, &layout);
+            end = record::record_start(bytes, start.offset + PART, layout);
             if end <= start.offset {
                 end = bytes.len();
             }
         }
-        parts.push((i, start, end));
+        parts.push(Part { bytes, layout, timing, start, end });
         if end >= bytes.len() {
             break;
         }
         let line = start.line + events::count_lines(&bytes[start.offset..end]);
-        start = Start { offset: end, line, order: events::order_before(bytes, &layout, timing, end) };
+        let order = events::order_between(bytes, layout, timing, start.offset, end).or(start.order);
+        start = Start { offset: end, line, order };
     }
     parts
 }

@@ -20,15 +20,15 @@ use tantivy::{Index, SingleSegmentIndexWriter};
 
 use crate::query::words;
 
-/// Memory that one part's writer may take before it spills, in bytes.
+/// The budget that the writer is given, in bytes; what it takes is bounded by the part's size.
 const HEAP: usize = 64 << 20;
 /// Records of a kind that are looked at before its constant words are fixed.
 const LEARN: usize = 64;
 /// Hex words from this length on are ids, not numbers.
 pub const ID_WORD: usize = 12;
 
-/// Longer words are no terms.
-const LONGEST: usize = 1_000;
+/// Longer words are terms by their first bytes.
+pub const LONGEST: usize = 1_000;
 
 /// The constant words of a kind in one segment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,6 +50,18 @@ pub enum WordClass {
     Id,
 }
 
+/// A word as it is a term: its first bytes, whole characters.
+pub fn first_bytes(word: &str) -> &str {
+    if word.len() <= LONGEST {
+        return word;
+    }
+    let mut end = LONGEST;
+    while !word.is_char_boundary(end) {
+        end -= 1;
+    }
+    &word[..end]
+}
+
 /// The class of a word.
 pub fn class(word: &[u8]) -> WordClass {
     let mut made_of = 0;
@@ -65,9 +77,6 @@ pub fn class(word: &[u8]) -> WordClass {
 
 /// The class of a word of which it is known what it is made of.
 pub fn class_of(word: &[u8], made_of: u8) -> WordClass {
-    if word.len() > LONGEST {
-        return WordClass::Number;
-    }
     let hex_with_decimal = made_of & words::DECIMAL != 0 && made_of & (words::LETTER | words::HIGH) == 0;
     match (hex_with_decimal, word.len() >= ID_WORD) {
         (true, true) => WordClass::Id,

@@ -86,15 +86,10 @@ pub fn finish(event: &mut Event<'_>, reading: &Reading) {
     }
 }
 
-/// Adds a field. The first of a name wins; the same once more is left out, another value keeps the name as it is printed.
+/// Adds a field. The same once more is left out; another value under the same name is a further field of that name, behind the first.
 fn field<'a>(event: &mut Event<'a>, name: Cow<'a, str>, raw: &'a str, value: Value<'a>) {
-    for before in &event.fields {
-        if before.raw == raw || before.name == name {
-            if before.value != value {
-                event.fields.push(Field { name: Cow::Borrowed(raw), raw: Cow::Borrowed(raw), value });
-            }
-            return;
-        }
+    if event.fields.iter().any(|before| (before.raw == raw || before.name == name) && before.value == value) {
+        return;
     }
     event.fields.push(Field { name, raw: Cow::Borrowed(raw), value });
 }
@@ -149,4 +144,26 @@ fn mechanical(raw: &str) -> Cow<'_, str> {
         return Cow::Borrowed(raw);
     }
     Cow::Owned(raw.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_field_keeps_its_canonical_name() {
+        let mut event = Event::new(&crate::text::kinds::TEXT);
+        let mut reading = Reading::default();
+        for value in ["server", "client", "client", "server"] {
+            put(&mut event, &mut reading, "otel.kind", Cow::Borrowed(value));
+        }
+        put(&mut event, &mut reading, "A.new-Name", Cow::Borrowed("1"));
+        put(&mut event, &mut reading, "A.new-Name", Cow::Borrowed("2"));
+        let seen: Vec<(&str, &str)> = event.fields.iter().map(|f| (&*f.name, &*f.raw)).collect();
+        let kind = ("otel_kind", "otel.kind");
+        let new = ("a_new_name", "A.new-Name");
+        assert_eq!(seen, [kind, kind, new, new]);
+        assert_eq!(event.fields[1].value, Value::Str("client".into()));
+        assert_eq!(event.get("otel_kind"), Some(&Value::Str("server".into())));
+    }
 }

@@ -1,13 +1,14 @@
 //! JSONL: one object a line, `{"time":…,"level":…,["file","line",]"target":…,"message":…, fields by name}` (formats/dynamo.md 1.3).
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use super::fields::{self, Reading};
-use super::{embedded, rows};
-use crate::event::{Event, Level, Outcome, Value};
+use super::{bodies, embedded, rows};
+use crate::event::{Event, Level, Outcome, Secret, Value};
 use crate::json::{self, End, Member};
 use crate::stamp;
 
@@ -60,6 +61,11 @@ struct Head<'a> {
 
 /// Parses one record.
 pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
+    bodies::without(record, event, read)
+}
+
+/// The same; what lies in one of `hidden` gives no field.
+fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) -> Outcome {
     let mut reading = Reading::default();
     let mut head = Head::default();
     let mut walk = json::members(record);
@@ -73,7 +79,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
             }
             continue;
         }
-        read_member(member, &mut head, event, &mut reading);
+        read_member(member, hidden, &mut head, event, &mut reading);
     }
     let (inner, at) = head.message.map_or((&b""[..], 0), inside);
     event.message = at..at + inner.len();
@@ -120,7 +126,7 @@ fn inside(member: Member<'_>) -> (&[u8], usize) {
     (inner, member.at + 1)
 }
 
-fn read_member<'a>(member: Member<'a>, head: &mut Head<'a>, event: &mut Event<'a>, reading: &mut Reading) {
+fn read_member<'a>(member: Member<'a>, hidden: &[Range<usize>], head: &mut Head<'a>, event: &mut Event<'a>, reading: &mut Reading) {
     let value = member.value;
     match member.key {
         b"time" if event.stamp.is_none() => {
@@ -155,7 +161,15 @@ fn read_member<'a>(member: Member<'a>, head: &mut Head<'a>, event: &mut Event<'a
                 Some(b'"') => json::text(value).unwrap_or_default(),
                 _ => String::from_utf8_lossy(value),
             };
-            fields::put(event, reading, raw, text);
+            let span = member.at..member.at + value.len();
+            if bodies::is_name(raw) && !bodies::is_plain(&text) {
+                reading.unknown = true;
+                event.withhold(span, Secret::Body, "body");
+            } else if bodies::overlaps(hidden, &span) {
+                reading.unknown = true;
+            } else {
+                fields::put(event, reading, raw, text);
+            }
         }
     }
 }

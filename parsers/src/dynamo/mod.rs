@@ -2,6 +2,7 @@
 //!
 //! Two grammars (readable text, JSONL) give target, message and fields; one classifier makes kind, ids and fields of them.
 
+mod bodies;
 mod embedded;
 mod fields;
 mod jsonl;

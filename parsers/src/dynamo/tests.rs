@@ -1,5 +1,6 @@
 //! Tests of Dynamo's log lines: grammar, ids, kinds, and the captures where they are present.
 
+mod bodies;
 pub(crate) mod captures;
 pub(crate) mod grammar;
 mod properties;

@@ -1,10 +1,11 @@
 //! Readable text (tracing's "compact" form): `STAMP LEVEL [SPANS: ]TARGET: MESSAGE name=value …` (formats/dynamo.md 1.2).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::fields::{self, Reading};
-use super::{embedded, rows};
-use crate::event::{Event, Level, Outcome, Value};
+use super::{bodies, embedded, rows};
+use crate::event::{Event, Level, Outcome, Secret, Value};
 use crate::json;
 use crate::stamp::{self, RawStamp, Zone};
 
@@ -132,6 +133,11 @@ pub fn is_python(target: &str) -> bool {
 
 /// Parses one record.
 pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
+    bodies::without(record, event, read)
+}
+
+/// The same; what lies in one of `hidden` gives no field.
+fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) -> Outcome {
     let Some((stamp, level, at)) = prefix(record) else {
         return Outcome::Unparsed("no stamp and level");
     };
@@ -169,7 +175,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     event.message = start..start + message.len();
     let whole = taken.whole && message.len() <= taken.len;
     if let Some((name, value)) = fields_at {
-        read_fields(rest, name, value, start, event, &mut reading);
+        read_fields(Line { rest, base: start, hidden }, name, value, event, &mut reading);
     }
     super::finish(event, &reading, whole);
     Outcome::Parsed
@@ -179,8 +185,19 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     bytes.trim_ascii_end()
 }
 
+/// What stands behind a line's head.
+#[derive(Clone, Copy)]
+struct Line<'a, 'h> {
+    rest: &'a [u8],
+    /// Where it begins in the record.
+    base: usize,
+    /// Bodies, as spans of the record.
+    hidden: &'h [Range<usize>],
+}
+
 /// Reads the fields from the one whose name begins at `name` and whose value begins at `value`.
-fn read_fields<'a>(rest: &'a [u8], mut name: usize, mut value: usize, base: usize, event: &mut Event<'a>, reading: &mut Reading) {
+fn read_fields<'a>(line: Line<'a, '_>, mut name: usize, mut value: usize, event: &mut Event<'a>, reading: &mut Reading) {
+    let Line { rest, base, hidden } = line;
     loop {
         // cannot fail: `next_field` takes ASCII names only.
         let raw = std::str::from_utf8(&rest[name..value - 1]).unwrap_or("");
@@ -192,6 +209,16 @@ fn read_fields<'a>(rest: &'a [u8], mut name: usize, mut value: usize, base: usiz
         let bytes = trimmed(&rest[value..end]);
         if audit {
             super::audit_record(bytes, base + value, event);
+        } else if bodies::is_name(raw) && !bodies::is_plain(&unquoted(bytes)) {
+            reading.unknown = true;
+            if value_end(rest, value) == value {
+                // Without quotes nothing tells where it ends: ` name=` may be its own.
+                event.withhold(base + value..base + trimmed(rest).len(), Secret::Body, "body");
+                return;
+            }
+            event.withhold(base + value..base + value + bytes.len(), Secret::Body, "body");
+        } else if bodies::overlaps(hidden, &(base + value..base + value + bytes.len())) {
+            reading.unknown = true;
         } else {
             fields::put(event, reading, raw, unquoted(bytes));
         }

@@ -1,5 +1,7 @@
 //! Cut lines: joined, withheld, and the same from wherever one begins to read.
 
+mod bare;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -349,4 +351,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_byte_order_mark_hides_no_head() {
+    let source = b"\xef\xbb\xbf[2026-11-29 18:00:00] Prefill batch, #new-seq: 1\r\n\xef\xbb\xbf{\"a\":1}\n";
+    let layout = Layout { envelope: None, formats: crate::FORMATS.to_vec(), document: false };
+    let mut reader = Reader::new(source, 0, &layout);
+    let first = reader.next().unwrap();
+    assert_eq!((first.offset, first.payload_at, first.format.map(|f| f.name)), (0, Some(3), Some("sglang")));
+    assert!(first.payload.starts_with(b"[2026"));
+    let second = reader.next().unwrap();
+    assert_eq!((second.payload, second.format.map(|f| f.name)), (&b"{\"a\":1}"[..], Some("json")));
+    assert_eq!(second.offset + second.len, source.len());
 }

@@ -116,7 +116,9 @@ fn finish(seen: &Seen, event: &mut Event<'_>) {
 /// A line that only began like JSON: text, and withheld as a whole where it names a body or a credential.
 fn not_json<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     let outcome = text::parse(record, event);
-    if let Some(why) = keys::secret_inside(record) {
+    if event.withheld.is_empty()
+        && let Some(why) = keys::secret_inside(record)
+    {
         event.withhold(0..record.len(), why, "record");
     }
     outcome

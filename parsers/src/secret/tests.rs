@@ -75,6 +75,28 @@ fn credentials_by_scheme_and_shape() {
 }
 
 #[test]
+fn credentials_in_headers() {
+    for (line, want) in [
+        (
+            "headers={'authorization': 'Bearer a', 'cookie': 'sid=Z; a=b', 'host': 'h'}",
+            "headers={'authorization': 'Bearer ‹›', 'cookie': '‹›', 'host': 'h'}",
+        ),
+        (r#"{\"Set-Cookie\":\"sid=Z; Path=/\",\"host\":\"h\"}"#, r#"{\"Set-Cookie\":\"‹›\",\"host\":\"h\"}"#),
+        ("Cookie: sid=Z; theme=dark, host: h", "Cookie: ‹›, host: h"),
+        ("set-cookie: sid=Z; Path=/; HttpOnly\nhost: h", "set-cookie: ‹›\nhost: h"),
+        ("(b'cookie', b'sid=Z'), (b'host', b'x')", "(b'cookie', b'‹›'), (b'host', b'x')"),
+        ("cookies={'sid': 'Z'}, timeout=3", "cookies={‹›}, timeout=3"),
+        ("'proxy-authorization': 'Basic abc='", "'proxy-authorization': 'Basic ‹›'"),
+        ("'x-auth-token': 'Z', 'X-Auth-Token': 'Z'", "'x-auth-token': '‹›', 'X-Auth-Token': '‹›'"),
+        ("'x-csrf-token': 'Z', \"x-vault-token\": \"Z\"", "'x-csrf-token': '‹›', \"x-vault-token\": \"‹›\""),
+        (r#"{\"x-vault-token\":\"Z\"}"#, r#"{\"x-vault-token\":\"‹›\"}"#),
+        ("x-api-key: Z1, x-goog-api-key: Z2", "x-api-key: ‹›, x-goog-api-key: ‹›"),
+    ] {
+        assert_eq!(scrubbed(line), want);
+    }
+}
+
+#[test]
 fn what_is_no_credential() {
     for line in [
         "Prefill batch, #new-token: 12, #cached-token: 12, token usage: 0.1, #running-req: 1",
@@ -90,6 +112,8 @@ fn what_is_no_credential() {
         "token='Hello' tokens=[1, 2] token: 42",
         "tokenizer_path='Qwen/Qwen3-8B', password_file=/run/x, use_api_key=True",
         "AKIAshort",
+        "Got message type=method_call sender=n/a cookie=2 reply_cookie=0 error-name=n/a",
+        "the cookie is missing; http.cookies.CookieError: Illegal key; cookie=None, cookies={}",
     ] {
         assert_eq!(scrubbed(line), line);
     }
@@ -213,6 +237,8 @@ fn no_bytes_are_slow() {
         "Bearer ",
         "authorization:bearer:",
         "password a",
+        "cookie:a;",
+        "cookies={",
     ] {
         let bytes = unit.repeat((1 << 20) / unit.len());
         let start = std::time::Instant::now();

@@ -196,7 +196,15 @@ fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a
         b"bootstrap_room" => rooms(value, event),
         b"session_id" => id_string(IdKind::Session, value, event),
         b"routing_key" => id_string(IdKind::RoutingKey, value, event),
-        b"sampling_params" => each(message, item.value.start, event, obj_item),
+        b"sampling_params" => dicts(message, item, event, obj_item),
+        // What the client wants to read, or must not read, is text of its own.
+        b"stop" | b"stop_regex" | b"regex" | b"ebnf" | b"json_schema" | b"structural_tag" | b"guided_regex" | b"guided_json"
+        | b"guided_grammar" | b"guided_choice" | b"custom_params" | b"grammar" => {
+            if !matches!(value, b"[]" | b"{}" | b"''" | b"\"\"") && matches!(value.first(), Some(b'\'' | b'"' | b'[' | b'{' | b'(')) {
+                withhold_at(item, Secret::Body, "stop", event);
+            }
+        }
+        b"response_format" => each(message, item.value.start, event, format_item),
         b"external_trace_header" => headers(message, item, event),
         b"cache_salt" | b"user" => withhold_at(item, Secret::Credential, "cache_salt", event),
         _ => {
@@ -208,6 +216,13 @@ fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a
             }
             guard(key, message, item, event);
         }
+    }
+}
+
+/// `{'type': 'json_schema', 'json_schema': {…}}`: only the type is no text of the client.
+fn format_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    if key != b"type" && !is_none(&message[item.value.clone()]) {
+        withhold_at(item, Secret::Body, "response_format", event);
     }
 }
 
@@ -228,18 +243,24 @@ pub fn id_string<'a>(kind: IdKind, value: &'a [u8], event: &mut Event<'a>) {
 
 /// The outcome: a dict, or a list of dicts for a batch.
 fn out<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
+    if !matches!(message.get(item.value.start), Some(b'[' | b'{')) {
+        return guard(b"out", message, item, event);
+    }
+    dicts(message, item, event, out_item);
+}
+
+/// Calls `with` for every item of a dict, or of each dict of a list. What else stands in the list is withheld if it is long.
+fn dicts<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>, with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>)) {
     let mut at = item.value.start;
     let list = message.get(at) == Some(&b'[');
     if list {
         at += 1;
-    } else if message.get(at) != Some(&b'{') {
-        return guard(b"out", message, item, event);
     }
     while at < item.value.end {
         let end = values::value_end(message, at).min(item.value.end);
         let blank = message[at..end].iter().take_while(|b| **b == b' ').count();
         if message.get(at + blank) == Some(&b'{') {
-            each(message, at + blank, event, out_item);
+            each(message, at + blank, event, &with);
         } else if at + blank < end {
             guard(b"out", message, &Item { key: 0..0, value: at + blank..end, open: false }, event);
         }

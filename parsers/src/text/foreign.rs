@@ -2,9 +2,12 @@
 
 use memchr::memmem;
 
-use super::{kinds, plain};
-use crate::event::{Event, Level, Outcome};
+use super::{cut, kinds, plain};
+use crate::event::{Event, Level, Outcome, Secret};
 use crate::stamp::{self, RawStamp};
+
+/// Why the rest of a record is not read.
+pub const CUT: &str = "rest of a record whose beginning is cut off";
 
 /// A tqdm bar: `50%|████ | 4/8 [00:01<00:01, 2.0it/s]` or `50% Completed | 2/4 [00:04<00:04,  2.03s/it]`.
 pub fn is_progress(line: &[u8]) -> bool {
@@ -52,6 +55,10 @@ pub fn is_exception(line: &[u8]) -> bool {
 /// What can be said of a record without a known head.
 pub fn parse<'a>(payload: &'a [u8], event: &mut Event<'a>) -> Outcome {
     plain(payload, event);
+    if cut::is_rest(payload) {
+        event.withhold(0..payload.len(), Secret::Body, "rest of a cut record");
+        return Outcome::Unparsed(CUT);
+    }
     let line = &payload[..crate::record::line_len(payload)];
     if is_progress(line) {
         event.kind = &kinds::PROGRESS;

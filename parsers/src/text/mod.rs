@@ -1,9 +1,12 @@
 //! Lines of no known format: what continues a record, and what can still be said of the rest.
 
+mod cut;
 mod foreign;
 pub mod kinds;
+#[cfg(test)]
+mod tests;
 
-pub use foreign::parse;
+pub use foreign::{CUT, parse};
 
 use crate::event::Event;
 

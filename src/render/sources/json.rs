@@ -6,6 +6,7 @@ use corr_parsers::stamp::Stamp;
 use serde_json::{Map, Value as Json, json};
 
 use super::Report;
+use crate::render::safe;
 use crate::render::shown::rfc3339;
 use crate::run::coverage::{Coverage, Tally};
 use crate::run::source::Source;
@@ -17,7 +18,7 @@ const SCHEMA: &str = "corr.sources.v1";
 pub fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut whole = run(report);
     whole.insert("sources".into(), report.events.iter().map(|(s, c)| source(s, c)).collect());
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
+    safe::write_json(out, &Json::Object(whole), true)?;
     writeln!(out)
 }
 
@@ -29,12 +30,12 @@ pub fn write_jsonl(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         if let Json::Object(source) = source(s, coverage) {
             line.extend(source);
         }
-        serde_json::to_writer(&mut *out, &line)?;
+        safe::write_json(out, &Json::Object(line), false)?;
         writeln!(out)?;
     }
     let mut last = run(report);
     last.insert("type".into(), "run".into());
-    serde_json::to_writer(&mut *out, &last)?;
+    safe::write_json(out, &Json::Object(last), false)?;
     writeln!(out)
 }
 

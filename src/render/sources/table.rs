@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Report, duration, format_of};
-use crate::render::safe::{csv_field, markdown_cell};
+use crate::render::safe::{csv_field, markdown_cell, terminal};
 use crate::render::shown::rfc3339;
 use crate::run::coverage::{Coverage, Tally};
 use crate::run::source::Source;
@@ -19,7 +19,7 @@ pub fn write_csv(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for (source, coverage) in &report.events {
         let cells = cells(source, coverage);
-        let fields: Vec<_> = cells.iter().map(|c| csv_field(c)).collect();
+        let fields: Vec<String> = cells.iter().map(|c| csv_field(&terminal(c)).into_owned()).collect();
         writeln!(out, "{}", fields.join(","))?;
     }
     Ok(())

@@ -22,13 +22,33 @@ const KINDS: usize = 6;
 /// Writes the report.
 pub fn write_text(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     header(report, paint, out)?;
-    for (source, coverage) in &report.events {
+    for (source, coverage) in report.events.iter().filter(|(s, c)| !plain(s, c)) {
         writeln!(out)?;
         one(source, coverage, paint, out)?;
     }
+    as_text(report, paint, out)?;
     others(report, paint, out)?;
     not_read(report, paint, out)?;
     missing(report, paint, out)
+}
+
+/// Nothing in it was understood and nothing is wrong with it: one line says all.
+fn plain(source: &Source, coverage: &Coverage) -> bool {
+    let known = source.detection.layout.envelope.is_some() || !source.detection.formats.is_empty();
+    !known && coverage.parsed.records == 0 && coverage.first.is_none() && coverage.damage.is_none() && coverage.adds_up()
+}
+
+fn as_text(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    if !report.events.iter().any(|(s, c)| plain(s, c)) {
+        return Ok(());
+    }
+    writeln!(out)?;
+    writeln!(out, "{}", paint.tone(Tone::Kind, "in no known format, kept as text and searchable"))?;
+    for (source, coverage) in report.events.iter().filter(|(s, c)| plain(s, c)) {
+        let records = plural_u64(coverage.records, "record");
+        writeln!(out, "  {}: {records} in {} bytes, none understood", terminal(&source.key), grouped(coverage.bytes))?;
+    }
+    Ok(())
 }
 
 fn header(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use corr_parsers::clock::{Aligner, Clock};
 use corr_parsers::event::{Event, Value};
 use corr_parsers::ids::{self, IdKind};
 use corr_parsers::stamp::{RawStamp, SECOND, Zone};
@@ -92,17 +93,18 @@ impl Facts {
         let mut facts = Facts::default();
         let mut last_zoned: Option<i64> = None;
         let mut key = String::new();
+        let mut names = Aligner::new(&Clock::assumed());
         sample.each(source, |record, event| {
             let outer = record.meta.and_then(|m| m.stamp);
-            let absolute = outer.and_then(|s| s.absolute()).or_else(|| record.meta.and_then(|m| m.received).and_then(|s| s.absolute()));
+            // Zone names that mean one thing (`EST`) are as good as an offset.
+            let absolute = outer
+                .filter(|s| s.zone != Zone::Naive)
+                .and_then(|s| names.stamp(&s))
+                .or_else(|| record.meta.and_then(|m| m.received).and_then(|s| s.absolute()));
             for stamp in [outer, event.stamp].into_iter().flatten() {
                 facts.count(&stamp);
             }
-            if let Some(outer) = outer
-                && outer.absolute().is_none()
-            {
-                facts.naive_envelope = true;
-            }
+            facts.naive_envelope |= outer.is_some() && absolute.is_none();
             let Some(inner) = event.stamp else { return ControlFlow::Continue(()) };
             match inner.zone {
                 Zone::Naive => {

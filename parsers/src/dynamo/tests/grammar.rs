@@ -103,12 +103,12 @@ fn one_id_everywhere_is_no_decoy() {
 }
 
 #[test]
-fn a_later_duplicate_keeps_its_raw_name_and_order() {
+fn a_later_duplicate_keeps_its_raw_name_beside_the_canonical_one() {
     let line = "2026-11-29T18:06:46.870571Z  WARN dynamo_llm::x: odd error_type=first error.type=second error_type=third";
     let event = text(line);
     assert_eq!(word(&event, "error_type"), "first");
     let named: Vec<_> = event.fields.iter().skip(1).map(|f| (&*f.name, &*f.raw)).collect();
-    assert_eq!(named, [("error_type", "error_type"), ("error.type", "error.type"), ("error_type", "error_type")]);
+    assert_eq!(named, [("error_type", "error_type"), ("error_type", "error.type"), ("error_type", "error_type")]);
 }
 
 #[test]

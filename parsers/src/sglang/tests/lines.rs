@@ -415,3 +415,21 @@ fn the_end_of_a_split_request_keeps_its_usage_and_hides_the_rest() {
     assert_eq!(event.get("prompt_tokens"), Some(&Value::Int(7600)));
     assert_eq!(withheld(record, &event), ["882, 349], "]);
 }
+
+#[test]
+fn what_a_client_wants_to_stop_at_is_withheld() {
+    for line in [
+        "[2026-11-29 18:49:33] Receive: obj=GenerateReqInput(rid='a', text='x', sampling_params={'temperature': 0.5, 'stop': 'WORD', 'stop_regex': ['WORD'], 'json_schema': '{\"WORD\"}', 'regex': 'WORD', 'ebnf': \"WORD\", 'n': 1}, stream=True)",
+        "[2026-11-29 18:49:33] Receive: obj=GenerateReqInput(rid='a', text='x', sampling_params=[{'temperature': 0.5, 'stop': ['WORD']}, {'regex': 'WORD', 'n': 1}], stream=True)",
+        r#"{"timestamp": "2026-11-20T19:45:32.954321", "event": "request.received", "rid": "a", "obj": {"rid": "a", "sampling_params": {"temperature": 0.5, "stop": ["WORD"], "structural_tag": "WORD", "n": 1}, "stream": true}}"#,
+        "[2026-11-29 18:49:33] Receive OpenAI: obj={'temperature': 0.5, 'stop': 'WORD', 'response_format': {'type': 'json_schema', 'json_schema': {'name': 'WORD'}}, 'n': 1, 'stream': True}",
+    ] {
+        let event = parse_line(line);
+        let hidden = |i: usize| event.withheld.iter().any(|w| w.span.contains(&i));
+        assert!(line.match_indices("WORD").all(|(i, _)| hidden(i)), "{line} {:?}", event.withheld);
+        let n = line.find("0.5, ").unwrap();
+        assert!(!hidden(n) && !format!("{:?}", event.fields).contains("WORD"), "{line}");
+        assert_eq!(event.get("temperature"), Some(&Value::Float(0.5)), "{line}");
+        assert_eq!(event.get("stream"), Some(&Value::Bool(true)), "{line}");
+    }
+}

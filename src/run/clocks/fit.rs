@@ -1,0 +1,175 @@
+//! Which offset explains pairs of one moment told by two clocks, and how well.
+
+use corr_parsers::clock::{Clock, How, Rule};
+use corr_parsers::stamp::SECOND;
+
+use super::facts::{From, Pair};
+
+/// Candidate offsets are multiples of this, in seconds: all zones in use are.
+const STEP: i64 = 900;
+/// A rule that fewer pairs than this share hold is not used.
+pub const SHARE: f64 = 0.8;
+
+/// The offset that explains most pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct Fit {
+    /// Seconds east of UTC.
+    pub east: i64,
+    pub pairs: usize,
+    pub hold: usize,
+    /// Over the pairs that hold, ns.
+    pub residual: (i64, i64),
+    /// The offset of the second-largest share, with its pairs.
+    other: Option<(i64, usize)>,
+}
+
+impl Fit {
+    pub fn holds(&self, share: f64) -> bool {
+        self.hold as f64 >= share * self.pairs as f64
+    }
+
+    pub fn clock(&self, how: How, evidence: String) -> Clock {
+        let rule = Rule::Fixed(self.east as i32);
+        Clock { rule, how, evidence, residual: Some(self.residual), pairs: (self.pairs, self.hold), ..Clock::assumed() }
+    }
+
+    pub fn refusal(&self, about: &str) -> String {
+        let mut text = format!("{about}: only {} of {} agree on {}", self.hold, self.pairs, show_offset(self.east));
+        if let Some((east, n)) = self.other {
+            text.push_str(&format!(", {n} say {}", show_offset(east)));
+        }
+        text
+    }
+}
+
+/// Zones whose offset changes in the year, one for each rule that servers run under.
+const DST_ZONES: &[chrono_tz::Tz] = &[
+    chrono_tz::America::Los_Angeles,
+    chrono_tz::America::Denver,
+    chrono_tz::America::Chicago,
+    chrono_tz::America::New_York,
+    chrono_tz::America::Halifax,
+    chrono_tz::Europe::London,
+    chrono_tz::Europe::Berlin,
+    chrono_tz::Europe::Helsinki,
+    chrono_tz::Asia::Jerusalem,
+    chrono_tz::Australia::Sydney,
+    chrono_tz::Pacific::Auckland,
+];
+
+/// A zone with DST that explains pairs which no single offset does.
+pub fn with_dst(pairs: &[Pair], from: From, how: How) -> Option<Clock> {
+    use chrono::{Offset, TimeZone};
+    let (low, high) = from.bounds();
+    for zone in DST_ZONES {
+        let mut residual: Option<(i64, i64)> = None;
+        let mut hold = 0;
+        for pair in pairs {
+            let utc = chrono::DateTime::from_timestamp_nanos(pair.utc).naive_utc();
+            let east = i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc());
+            let rest = pair.utc.saturating_sub(pair.civil).saturating_add(east * SECOND);
+            if (low * SECOND..=high * SECOND).contains(&rest) {
+                hold += 1;
+                residual = Some(residual.map_or((rest, rest), |(a, b)| (a.min(rest), b.max(rest))));
+            }
+        }
+        if hold as f64 >= SHARE * pairs.len() as f64 {
+            let evidence = format!("the offset changes as the daylight-saving time of {} does, by {}", zone.name(), from.about());
+            return Some(Clock { rule: Rule::Named(*zone), how, evidence, residual, pairs: (pairs.len(), hold), ..Clock::assumed() });
+        }
+    }
+    None
+}
+
+/// Votes of the pairs for an offset. `None` without pairs, or if no offset of a real zone explains any.
+pub fn fit(pairs: &[Pair], from: From) -> Option<Fit> {
+    let (low, high) = from.bounds();
+    let mut votes: Vec<(i64, usize, (i64, i64))> = Vec::new();
+    for pair in pairs {
+        // residual = utc − civil + east lies in [low, high]: at most one multiple of 15 minutes does it.
+        let difference = pair.utc.saturating_sub(pair.civil);
+        let lowest = (low * SECOND).saturating_sub(difference);
+        let east = lowest.div_euclid(SECOND).saturating_add(i64::from(lowest.rem_euclid(SECOND) > 0));
+        let east = east.saturating_add(STEP - 1).div_euclid(STEP) * STEP;
+        if !(-12 * 3600..=14 * 3600).contains(&east) {
+            continue;
+        }
+        let residual = difference + east * SECOND;
+        if residual > high * SECOND {
+            continue;
+        }
+        match votes.iter_mut().find(|v| v.0 == east) {
+            Some(vote) => {
+                vote.1 += 1;
+                vote.2 = (vote.2.0.min(residual), vote.2.1.max(residual));
+            }
+            None => votes.push((east, 1, (residual, residual))),
+        }
+    }
+    votes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.abs().cmp(&b.0.abs())).then(a.0.cmp(&b.0)));
+    let (east, hold, residual) = *votes.first()?;
+    Some(Fit { east, pairs: pairs.len(), hold, residual, other: votes.get(1).map(|v| (v.0, v.1)) })
+}
+
+/// `UTC`, `UTC+08:00`.
+pub fn show_offset(east: i64) -> String {
+    if east == 0 {
+        return "UTC".into();
+    }
+    let sign = if east < 0 { '-' } else { '+' };
+    format!("UTC{sign}{:02}:{:02}", east.abs() / 3600, east.abs() / 60 % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pairs(east: i64, residuals: &[i64]) -> Vec<Pair> {
+        let utc = 1_795_977_516 * SECOND;
+        residuals.iter().map(|r| Pair { utc, civil: utc + east * SECOND - r * SECOND / 1000 }).collect()
+    }
+
+    #[test]
+    fn most_pairs_decide_and_the_residual_is_kept() {
+        for east in [0, 19_800, -18_000, 20_700, 50_400, -43_200] {
+            let fit = fit(&pairs(east, &[6, 500, 1_017]), From::Envelope).unwrap();
+            assert_eq!((fit.east, fit.pairs, fit.hold), (east, 3, 3));
+            assert_eq!(fit.residual, (6_000_000, 1_017_000_000));
+        }
+    }
+
+    #[test]
+    fn conflicting_pairs_are_not_used() {
+        let mut mixed = pairs(0, &[100, 200, 300]);
+        mixed.extend(pairs(3_600, &[100, 200]));
+        let fit = fit(&mixed, From::Envelope).unwrap();
+        assert!(!fit.holds(SHARE));
+        assert_eq!(fit.refusal("pairs"), "pairs: only 3 of 5 agree on UTC, 2 say UTC+01:00");
+        // Seven minutes off every zone: no offset explains it.
+        assert!(super::fit(&pairs(0, &[-420_000]), From::Envelope).is_none());
+    }
+
+    #[test]
+    fn a_zone_with_dst_explains_two_offsets() {
+        let winter = Pair { utc: 1_767_225_600 * SECOND, civil: (1_767_225_600 - 8 * 3600) * SECOND };
+        let summer = Pair { utc: 1_782_864_000 * SECOND, civil: (1_782_864_000 - 7 * 3600) * SECOND };
+        let clock = with_dst(&[winter, summer, summer], From::Envelope, How::Envelope).unwrap();
+        assert_eq!((clock.rule, clock.pairs), (Rule::Named(chrono_tz::America::Los_Angeles), (3, 3)));
+        // Two offsets that no zone alternates between.
+        let other = Pair { civil: summer.civil + 5 * 3600 * SECOND, ..summer };
+        assert!(with_dst(&[winter, other, summer], From::Envelope, How::Envelope).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn a_fit_explains_what_it_counts(east in -48i64..=56, ms in proptest::collection::vec(-4_900i64..399_000, 1..20), far in any::<i64>()) {
+            let mut all = pairs(east * STEP, &ms);
+            let fit = fit(&all, From::Envelope).unwrap();
+            prop_assert_eq!((fit.east, fit.hold), (east * STEP, all.len()));
+            all.push(Pair { utc: far, civil: 0 });
+            let _ = super::fit(&all, From::Id);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `corr show` on files that no fixture has.
+
+mod program;
+
+use program::Place;
+
+#[test]
+fn two_characters_are_no_line_break() {
+    let place = Place::new();
+    place.write("run/server.log", b"[2026-11-29 18:49:08] a\\n[2026-11-29 18:49:09] forged\n    and more\n");
+    let ran = place.corr(&["show", "run/server.log:1", "-C", "0"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let raw: Vec<&str> = ran.stdout.lines().skip_while(|l| *l != "raw").skip(1).take_while(|l| *l != "event").collect();
+    assert_eq!(raw, ["  [2026-11-29 18:49:08] a\\n[2026-11-29 18:49:09] forged", "      and more"]);
+}
+
+#[test]
+fn what_was_not_read_is_said() {
+    let place = Place::new();
+    place.write("run/server.log", b"[2026-11-29 18:49:08] fine\n");
+    place.write("run/worker.log.gz", b"\x1f\x8b\x08\x00 this is no gzip stream");
+    for format in ["text", "json"] {
+        let ran = place.corr(&["show", "run/server.log:1", "--run", "run", "--format", format]);
+        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+        assert!(ran.stdout.contains("fine"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("worker.log.gz"), "{}", ran.stderr);
+        assert_eq!(ran.stdout.contains("worker.log.gz"), format == "json", "{}", ran.stdout);
+    }
+}
