@@ -276,6 +276,8 @@ fn same(a: &str, b: &str) -> bool {
         return false;
     }
     match a.len() {
+        0..=3 => a.iter().eq(b),
+        4..=7 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
         8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
         17..=32 => a.first_chunk::<16>() == b.first_chunk() && a.last_chunk::<16>() == b.last_chunk(),
         _ => a == b,

@@ -102,7 +102,8 @@ struct Builder {
     rows: RowsBuilder,
     ids: IdsBuilder,
     /// None for a small part, whose records are read sooner than a word index is opened.
-    words: Option<WordIndexBuilder>,
+    /// In a box: it is large, and lent out for every record.
+    words: Option<Box<WordIndexBuilder>>,
     kinds: Vec<String>,
     kind_rows: Vec<u64>,
     kind_of: HashMap<*const str, u16>,
@@ -130,7 +131,7 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
         columns: ColumnsBuilder::default(),
         rows: RowsBuilder::new(part.start.offset as u64),
         ids: IdsBuilder::default(),
-        words: if with_words { Some(WordIndexBuilder::create(&words_dir)?) } else { None },
+        words: if with_words { Some(Box::new(WordIndexBuilder::create(&words_dir)?)) } else { None },
         kinds: Vec::new(),
         kind_rows: Vec::new(),
         kind_of: HashMap::new(),
