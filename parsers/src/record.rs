@@ -389,7 +389,7 @@ fn strip_ansi_head(from: &[u8], into: &mut [u8]) -> usize {
 }
 
 /// Length of the escape sequence at `bytes[0]`, which is ESC.
-fn escape_len(bytes: &[u8]) -> usize {
+pub fn escape_len(bytes: &[u8]) -> usize {
     match bytes.get(1) {
         Some(b'[') => {
             let end = bytes[2..].iter().position(|b| !(0x20..0x40).contains(b));

@@ -445,7 +445,8 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
             let end = (start + SCAN_STEP + text.len()).min(to);
             let mut rows = Vec::new();
             let mut at = *start;
-            while let Some(hit) = finder.find(&bytes[..end], at) {
+            let mut torn = scan::Torn::new(&bytes[..end]);
+            while let Some(hit) = scan::earlier(finder.find(&bytes[..end], at), torn.next(at)) {
                 let Some(row) = table.row_at(hit as u64) else { break };
                 rows.push(row);
                 at = (table.offset(row) + table.length(row)) as usize;

@@ -160,7 +160,8 @@ fn around_hits<T>(source: Scanned<'_>, start: Start, end: usize, finder: &Finder
     let mut found = Vec::new();
     // What holds behind the last record that was read; walking back for a stamp and counting lines go no further than that.
     let mut behind = start;
-    while let Some(hit) = finder.find(&bytes[..end], behind.offset) {
+    let mut torn = Torn::new(&bytes[..end]);
+    while let Some(hit) = earlier(finder.find(&bytes[..end], behind.offset), torn.next(behind.offset)) {
         let offset = record::record_start(bytes, hit, source.layout).max(behind.offset);
         let line = if source.lines { behind.line + events::count_lines(&bytes[behind.offset..offset]) } else { 0 };
         let mut next = Start { offset: offset + 1, line, order: behind.order };
@@ -188,4 +189,49 @@ fn around_hits<T>(source: Scanned<'_>, start: Start, end: usize, finder: &Finder
         }
     }
     found
+}
+
+/// The earlier of two places.
+pub fn earlier(a: Option<usize>, b: Option<usize>) -> Option<usize> {
+    a.into_iter().chain(b).min()
+}
+
+/// Places where an ANSI escape stands inside a word: what is searched for may be spelled across it, so the record around it is read whatever it holds.
+pub struct Torn<'b> {
+    bytes: &'b [u8],
+    next: Option<usize>,
+}
+
+impl<'b> Torn<'b> {
+    /// The torn words of these bytes.
+    pub fn new(bytes: &'b [u8]) -> Torn<'b> {
+        Torn { bytes, next: Some(0) }
+    }
+
+    /// The first one at or after `from`, which never goes back.
+    pub fn next(&mut self, from: usize) -> Option<usize> {
+        let mut at = self.next?.max(from);
+        while let Some(escape) = memchr::memchr(0x1b, &self.bytes[at.min(self.bytes.len())..]).map(|i| i + at) {
+            let word = |i: usize| self.bytes.get(i).is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
+            at = escape + 1;
+            if escape > 0 && word(escape - 1) {
+                at = escapes_end(self.bytes, escape);
+                if word(at) {
+                    self.next = Some(escape);
+                    return self.next;
+                }
+            }
+        }
+        self.next = None;
+        None
+    }
+}
+
+/// Where the run of escape sequences at `at` ends.
+fn escapes_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while bytes.get(end) == Some(&0x1b) {
+        end += record::escape_len(&bytes[end..]).max(1);
+    }
+    end
 }
