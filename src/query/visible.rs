@@ -28,6 +28,69 @@ pub fn each_word<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(
     }
 }
 
+/// A piece of what is visible of a record.
+pub enum Piece<'p> {
+    /// Bytes that hold whole words, none with a decimal digit.
+    Constant(&'p [u8]),
+    /// One word.
+    Word(Seen<'p>),
+    /// A withheld span, or the end.
+    Edge,
+}
+
+/// Calls `each` with the pieces of a record in order: between them they hold the words that [`each_word`] gives. Words with a digit stand alone,
+/// and UUIDs are given with the first of their groups that has one; in text beyond ASCII every word stands alone.
+pub fn each_piece<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut(Piece<'p>)) {
+    for seen in words::visible(payload.len(), &event.withheld) {
+        let seen = words::uncut(payload, seen);
+        let text = &payload[seen.clone()];
+        let at = |range: Range<usize>| range.start + seen.start..range.end + seen.start;
+        if !text.is_ascii() || memchr::memchr(b'\\', text).is_some() {
+            words::each_word(text, |word, made_of| {
+                let uuid = if word.len() == 12 { uuid(text, word.end) } else { None };
+                each(Piece::Word(Seen { range: at(word), made_of, uuid }));
+            });
+            each(Piece::Edge);
+            continue;
+        }
+        let mut from = 0;
+        while let Some((word, made_of)) = words::next_with_digit(text, from) {
+            if word.start > from {
+                each(Piece::Constant(&text[from..word.start]));
+            }
+            from = word.end;
+            let uuid = uuid_around(text, word.clone());
+            each(Piece::Word(Seen { range: at(word), made_of, uuid }));
+        }
+        if from < text.len() {
+            each(Piece::Constant(&text[from..]));
+        }
+        each(Piece::Edge);
+    }
+}
+
+/// The UUID of which this word is the first group with a digit.
+fn uuid_around(text: &[u8], word: Range<usize>) -> Option<&str> {
+    const GROUPS: [(usize, usize); 5] = [(0, 8), (9, 4), (14, 4), (19, 4), (24, 12)];
+    if !matches!(word.len(), 4 | 8 | 12) || text.get(word.end) != Some(&b'-') && word.len() != 12 {
+        return None;
+    }
+    for (offset, len) in GROUPS {
+        let Some(start) = word.start.checked_sub(offset).filter(|_| len == word.len()) else { continue };
+        let Some(whole) = text.get(start..start + 36) else { continue };
+        let parts = |at: usize| words::may_part(text, at);
+        if let Ok(whole) = std::str::from_utf8(whole)
+            && corr_parsers::ids::is_uuid(whole)
+            && parts(start)
+            && parts(start + 36)
+            && !whole.as_bytes()[..offset].iter().any(u8::is_ascii_digit)
+        {
+            return Some(whole);
+        }
+    }
+    None
+}
+
 /// The UUID whose last group ends at `end`.
 fn uuid(text: &[u8], end: usize) -> Option<&str> {
     let start = end.checked_sub(36)?;
@@ -47,5 +110,53 @@ pub fn lower(word: &[u8], out: &mut String) {
             out.make_ascii_lowercase();
         }
         _ => words::push_lower(word, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corr_parsers::event::Secret;
+    use corr_parsers::text;
+    use proptest::prelude::*;
+
+    fn plain() -> impl Strategy<Value = Vec<u8>> {
+        let part = prop_oneof![
+            4 => "[ -~]{0,40}".prop_map(String::into_bytes),
+            2 => "[a-z]{1,8}[ =:,]".prop_map(String::into_bytes),
+            2 => "[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}[ a-z]?".prop_map(String::into_bytes),
+            1 => "[a-f]{8}-[a-f]{4}-[a-f]{4}-[a-f]{4}-[a-f]{11}[a-f0-9] ".prop_map(String::into_bytes),
+            1 => prop::collection::vec(any::<u8>(), 0..6),
+        ];
+        prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_hold_the_words_and_uuids(payload in plain(), hidden in prop::collection::vec((0usize..120, 0usize..30), 0..2)) {
+            let mut event = Event::new(&text::kinds::TEXT);
+            for (from, len) in hidden {
+                event.withhold(from..from + len, Secret::Body, "text");
+            }
+            let (mut want, mut uuids) = (Vec::new(), Vec::new());
+            each_word(&payload, &event, |seen| {
+                want.push(payload[seen.range].to_vec());
+                uuids.extend(seen.uuid.filter(|u| u.bytes().any(|b| b.is_ascii_digit())));
+            });
+            let (mut got, mut found) = (Vec::new(), Vec::new());
+            each_piece(&payload, &event, |part| match part {
+                Piece::Constant(bytes) => {
+                    assert!(!bytes.iter().any(u8::is_ascii_digit));
+                    words::each_word(bytes, |word, _| got.push(bytes[word].to_vec()));
+                }
+                Piece::Word(seen) => {
+                    got.push(payload[seen.range].to_vec());
+                    found.extend(seen.uuid.filter(|u| u.bytes().any(|b| b.is_ascii_digit())));
+                }
+                Piece::Edge => {}
+            });
+            prop_assert_eq!(got, want);
+            prop_assert_eq!(found, uuids);
+        }
     }
 }

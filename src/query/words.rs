@@ -124,6 +124,42 @@ fn plainly(bytes: &[u8], at: usize, until: usize, each: &mut impl FnMut(Range<us
     None
 }
 
+/// In ASCII text without backslashes: the first word at or behind `from`, where no word is cut, that has a decimal digit, and what it is made of.
+pub fn next_with_digit(text: &[u8], from: usize) -> Option<(Range<usize>, u8)> {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let mut at = from;
+    let digit = loop {
+        let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            break at + text.get(at..)?.iter().position(u8::is_ascii_digit)?;
+        };
+        let bytes = u64::from_le_bytes(*eight);
+        let decimal = at_least(bytes, b'0') & !at_least(bytes, b'9' + 1) & TOPS;
+        if decimal != 0 {
+            break at + decimal.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    };
+    let mut made_of = WORD | DECIMAL;
+    let mut start = digit;
+    while start > from && CLASS[usize::from(text[start - 1])] & WORD != 0 {
+        start -= 1;
+        made_of |= CLASS[usize::from(text[start])];
+    }
+    let mut end = digit + 1;
+    while end < text.len() && CLASS[usize::from(text[end])] & WORD != 0 {
+        made_of |= CLASS[usize::from(text[end])];
+        end += 1;
+    }
+    Some((start..end, made_of))
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The top bit of each of eight bytes, all below 0x80, that is at least `n`; the other bits say nothing.
+fn at_least(bytes: u64, n: u8) -> u64 {
+    bytes + ONES * u64::from(0x80 - n)
+}
+
 /// What the bytes of a block are, one bit each, the first byte lowest. Only good where `odd` is false.
 struct Masks {
     word: u64,
@@ -135,10 +171,8 @@ struct Masks {
 
 impl Masks {
     fn of(block: &[u8; 64]) -> Masks {
-        const ONES: u64 = 0x0101_0101_0101_0101;
         const TOPS: u64 = 0x8080_8080_8080_8080;
-        // The top bit of each byte that is at least `n`; the bytes are below 0x80.
-        let at_least = |bytes: u64, n: u8| (bytes + ONES * u64::from(0x80 - n)) & TOPS;
+        let at_least = |bytes: u64, n: u8| at_least(bytes, n) & TOPS;
         // The top bits of eight bytes side by side.
         let gather = |tops: u64| (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         let mut masks = Masks { word: 0, decimal: 0, letter: 0, odd: false };

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
-use super::word_index::{KindWords, LONGEST, WordClass, WordIndexBuilder, class, class_of};
-use crate::query::{visible, words};
+use super::word_index::{KindWords, LONGEST, Shape, WordClass, WordIndexBuilder, class, class_of};
+use crate::query::visible::{self, Piece};
+use crate::query::words;
 use crate::run::events::{self, Facts, Start};
 use crate::run::timing::Timing;
 
@@ -101,7 +102,8 @@ struct Builder {
     rows: RowsBuilder,
     ids: IdsBuilder,
     /// None for a small part, whose records are read sooner than a word index is opened.
-    words: Option<WordIndexBuilder>,
+    /// In a box: it is large, and lent out for every record.
+    words: Option<Box<WordIndexBuilder>>,
     kinds: Vec<String>,
     kind_rows: Vec<u64>,
     kind_of: HashMap<*const str, u16>,
@@ -129,7 +131,7 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
         columns: ColumnsBuilder::default(),
         rows: RowsBuilder::new(part.start.offset as u64),
         ids: IdsBuilder::default(),
-        words: if with_words { Some(WordIndexBuilder::create(&words_dir)?) } else { None },
+        words: if with_words { Some(Box::new(WordIndexBuilder::create(&words_dir)?)) } else { None },
         kinds: Vec::new(),
         kind_rows: Vec::new(),
         kind_of: HashMap::new(),
@@ -207,37 +209,53 @@ impl Builder {
             words.begin();
         }
         let payload = record.payload;
-        visible::each_word(payload, event, |seen| {
+        visible::each_piece(payload, event, |piece| {
+            let mut shape = words.as_mut().map(|words| &mut words.shape);
+            let seen = match piece {
+                Piece::Constant(text) => return shape.into_iter().for_each(|shape| shape.text(text)),
+                Piece::Edge => return shape.into_iter().for_each(Shape::gap),
+                Piece::Word(seen) => seen,
+            };
             if let Some(uuid) = seen.uuid {
                 ids::canonical(None, uuid, &mut self.canonical);
                 self.add_id(row);
             }
-            let word = &payload[seen.range.clone()];
-            match self.class(word, seen.made_of) {
-                WordClass::Word => {
-                    if let Some(words) = &mut words {
-                        words.shape.word(payload, first_bytes(payload, seen.range));
-                    }
-                }
-                WordClass::Number => {}
-                WordClass::Id => {
-                    visible::lower(word, &mut self.lower);
-                    ids::canonical(None, &self.lower, &mut self.canonical);
-                    self.add_id(row);
-                }
+            let word = &payload[seen.range];
+            let class = self.class(word, seen.made_of);
+            match &mut shape {
+                Some(shape) if class == WordClass::Word => shape.text(word),
+                Some(shape) => shape.gap(),
+                None => {}
+            }
+            if class == WordClass::Id {
+                visible::lower(word, &mut self.lower);
+                ids::canonical(None, &self.lower, &mut self.canonical);
+                self.add_id(row);
             }
         });
-        if let Some(words) = &mut words
-            && !words.end_known(row, kind)?
-        {
+        let known = match &mut words {
+            Some(words) => words.end_known(row, kind)?,
+            None => false,
+        };
+        if !known {
+            let mut alike = true;
             visible::each_word(payload, event, |seen| {
+                if let Some(uuid) = seen.uuid.filter(|uuid| !uuid.bytes().any(|b| b.is_ascii_digit())) {
+                    // An id of letters alone is part of the shape's text.
+                    alike = false;
+                    ids::canonical(None, uuid, &mut self.canonical);
+                    self.add_id(row);
+                }
+                let Some(words) = &mut words else { return };
                 let range = first_bytes(payload, seen.range.clone());
                 if self.class(&payload[seen.range], seen.made_of) == WordClass::Word {
                     visible::lower(&payload[range], &mut self.lower);
                     words.word(&self.lower);
                 }
             });
-            words.end(row, kind)?;
+            if let Some(words) = &mut words {
+                words.end(row, kind, alike)?;
+            }
         }
         self.words = words;
         Ok(())

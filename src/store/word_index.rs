@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -88,8 +87,7 @@ pub fn class_of(word: &[u8], made_of: u8) -> WordClass {
     }
 }
 
-/// The words of class `Word` of a record as one number: records of one number have the same words in the same order, whatever their numbers and
-/// ids are. A log has few such shapes, so what is to be indexed of a shape is worked out once.
+/// The text of a record without its numbers and ids, as one number: records of one number have the same words of class `Word`. A log has few such shapes, so what is to be indexed of a shape is worked out once.
 ///
 /// Two shapes have one number by chance with a probability of 2^-64 a pair; the key is drawn anew for each part, so that nobody can write lines that do.
 pub struct Shape {
@@ -98,25 +96,27 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Adds a word in any case.
-    pub fn word(&mut self, payload: &[u8], range: Range<usize>) {
-        let mut state = self.state;
-        let mut at = range.start;
-        // Tells the eight bytes that begin a word from those that go on in one. How long a word is, its last bytes say: none is 0.
-        let mut part = 0;
-        while at < range.end {
-            let len = (range.end - at).min(8);
-            let eight = match payload.get(at..).and_then(|rest| rest.first_chunk()) {
+    /// Adds a word, or text of which all words are of class `Word`.
+    pub fn text(&mut self, text: &[u8]) {
+        let mut state = mix(self.state ^ text.len() as u64);
+        let mut rest = text;
+        while let Some((eight, behind)) = rest.split_first_chunk() {
+            state = mix(state ^ u64::from_le_bytes(*eight));
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            let last = match text.last_chunk() {
                 Some(eight) => u64::from_le_bytes(*eight),
-                None => payload[at..range.end].iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)),
+                None => rest.iter().fold(0, |n, b| n << 8 | u64::from(*b)),
             };
-            // Bit 5 is what tells an ASCII letter's cases apart; digits have it set. Other bytes only make more shapes of one.
-            let folded = (eight | 0x2020_2020_2020_2020) & (u64::MAX >> (64 - 8 * len));
-            state = mix(state ^ folded ^ part);
-            part = 0x5851_f42d_4c95_7f2d;
-            at += len;
+            state = mix(state ^ last);
         }
         self.state = state;
+    }
+
+    /// Adds that something stands here which has no word of class `Word`: a number, an id, the edge of what is withheld.
+    pub fn gap(&mut self) {
+        self.state = mix(self.state ^ 0x5851_f42d_4c95_7f2d);
     }
 
     fn clear(&mut self) {
@@ -348,7 +348,9 @@ impl WordIndexBuilder {
     }
 
     /// Ends the record of this row and kind. Rows come in rising order.
-    pub fn end(&mut self, row: u32, kind: u16) -> tantivy::Result<()> {
+    ///
+    /// `alike`: all that is indexed of records of this shape is in the words.
+    pub fn end(&mut self, row: u32, kind: u16, alike: bool) -> tantivy::Result<()> {
         let shape = self.key(kind);
         let kind = usize::from(kind);
         if self.kinds.len() <= kind {
@@ -375,7 +377,7 @@ impl WordIndexBuilder {
                         push_word(&mut self.line, self.set.get(i));
                     }
                 }
-                if self.line.len() > LONGEST_KNOWN {
+                if !alike || self.line.len() > LONGEST_KNOWN {
                     return add(&mut self.writer, self.words, self.row, &self.line, u64::from(row));
                 }
                 let mut rows = Rows::default();

@@ -125,19 +125,26 @@ pub fn guard(key: &[u8], message: &[u8], item: &Item, event: &mut Event<'_>) {
 
 /// Has a key the first letter and the length of one of [`BODIES`]? Most keys are told from them by that.
 pub fn shaped_like_body(key: &[u8]) -> bool {
-    /// For each first letter the lengths, as bits.
-    const LENGTHS: [u64; 26] = {
-        let mut lengths = [0u64; 26];
-        let mut i = 0;
-        while i < BODIES.len() {
-            let name = BODIES[i].as_bytes();
-            lengths[(name[0] - b'a') as usize] |= 1 << name.len();
-            i += 1;
-        }
-        lengths
-    };
+    const SHAPES: [u64; 26] = shapes(BODIES);
+    has_shape(key, &SHAPES)
+}
+
+/// For each first letter the lengths of the names that begin with it, as bits. Names are lower case and shorter than 64.
+pub const fn shapes(names: &[&str]) -> [u64; 26] {
+    let mut lengths = [0u64; 26];
+    let mut i = 0;
+    while i < names.len() {
+        let name = names[i].as_bytes();
+        lengths[(name[0] - b'a') as usize] |= 1 << name.len();
+        i += 1;
+    }
+    lengths
+}
+
+/// Could a key be one of the names that have these [`shapes`]?
+pub fn has_shape(key: &[u8], shapes: &[u64; 26]) -> bool {
     let Some(first) = key.first().filter(|b| b.is_ascii_lowercase()) else { return false };
-    key.len() < 64 && LENGTHS[usize::from(first - b'a')] >> key.len() & 1 == 1
+    key.len() < 64 && shapes[usize::from(first - b'a')] >> key.len() & 1 == 1
 }
 
 pub fn is_none(value: &[u8]) -> bool {

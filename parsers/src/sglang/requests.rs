@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use super::bodies::{BODIES, guard, headers, is_none, shaped_like_body, withhold, withhold_at};
+use super::bodies::{BODIES, guard, has_shape, headers, is_none, shaped_like_body, shapes, withhold, withhold_at};
 use super::kinds;
 use super::rules;
 use super::values::{self, Item, Items};
@@ -208,7 +208,10 @@ fn obj_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event<'a
         b"external_trace_header" => headers(message, item, event),
         b"cache_salt" | b"user" => withhold_at(item, Secret::Credential, "cache_salt", event),
         _ => {
-            if let Some(name) = OBJ_FIELDS.iter().find(|name| name.as_bytes() == key) {
+            const SHAPES: [u64; 26] = shapes(OBJ_FIELDS);
+            if has_shape(key, &SHAPES)
+                && let Some(name) = OBJ_FIELDS.iter().find(|name| name.as_bytes() == key)
+            {
                 scalar_field(name, value, event);
             }
             guard(key, message, item, event);
