@@ -127,6 +127,9 @@ pub struct Event<'a> {
     /// Every variable part of the record stands in `fields`, `ids`, `stamp` or `level`, and the rest are the kind's `words`.
     /// Such a record is found by columns and needs no document in the word index.
     pub columnar: bool,
+    /// Of a columnar record, further: its words are those of its kind, of what stands before `message`, of its fields' raw names, and `true` and
+    /// `false`. It has no id, and no run of twelve digits. Records of a kind that have the same names then have the same words.
+    pub keyed: bool,
     /// Something the reader of this event should know: `torn`, `truncated`, `duplicate key`.
     pub note: Option<&'static str>,
 }
@@ -143,6 +146,7 @@ impl<'a> Event<'a> {
             ids: Vec::new(),
             withheld: Vec::new(),
             columnar: false,
+            keyed: false,
             note: None,
         }
     }
@@ -158,6 +162,7 @@ impl<'a> Event<'a> {
             ids: recycle(self.ids),
             withheld: recycle(self.withheld),
             columnar: false,
+            keyed: false,
             note: None,
         }
     }

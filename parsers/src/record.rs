@@ -69,6 +69,7 @@ impl<'r> Record<'r> {
         } else {
             outcome = self.read(&self.payload[..rest], event);
             event.columnar = false;
+            event.keyed = false;
         }
         event.withhold(rest..self.payload.len(), Secret::Body, "rest of a cut line");
         outcome

@@ -379,9 +379,22 @@ fn by_columns(
     part.asking.matched += matched;
     part.at_edge += edge;
     if let Some(field) = &question.count_by {
-        let column = if Name::new(field).special == Special::Kind { "_kind" } else { "_level" };
+        if Name::new(field).special == Special::Kind {
+            let table = segment.rows()?;
+            let meta = segment.meta()?;
+            let mut counts = vec![0u64; meta.kinds.len()];
+            for kind in rows.iter().filter_map(|row| table.kind(row)) {
+                if let Some(n) = counts.get_mut(kind) {
+                    *n += 1;
+                }
+            }
+            for (kind, n) in meta.kinds.iter().zip(counts).filter(|(_, n)| *n > 0) {
+                *part.counts.entry(kind.clone()).or_default() += n;
+            }
+            return Ok(());
+        }
         let mut counted = 0;
-        segment.column(column, Some(&rows), |_, cell| {
+        segment.column("_level", Some(&rows), |_, cell| {
             if let Cell::Text(text) = cell {
                 counted += 1;
                 match part.counts.get_mut(text) {

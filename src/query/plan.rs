@@ -212,13 +212,8 @@ fn kind_rows(segment: &Segment, chosen: &[bool], add: &mut dyn FnMut(usize)) -> 
         (0..segment.len()).for_each(add);
         return Ok(());
     }
-    segment.column("_kind_id", None, |row, cell| {
-        if let Cell::UInt(kind) = cell
-            && chosen.get(kind as usize).copied().unwrap_or(false)
-        {
-            add(row);
-        }
-    })
+    segment.rows()?.of_kinds(chosen, add);
+    Ok(())
 }
 
 /// Adds rows that bear an id equal to (or beginning with) a text, in any of the spellings.

@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, BooleanArray, BooleanBufferBuilder, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
-};
-use arrow::buffer::NullBuffer;
+use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use corr_parsers::event::{Event, Level, Value};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{BoolType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ const PAGE: usize = 8_192;
 pub const MAX_COLUMNS: usize = 1_024;
 /// Text values are cut here in the columns; the column then says so.
 const MAX_TEXT: usize = 1_024;
+
+/// Spellings of a field's name that are remembered.
+const SPELLINGS: usize = 8;
 
 /// The type of a field's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +77,6 @@ struct Column {
 #[derive(Clone, Copy, Debug)]
 pub struct RowFacts {
     pub offset: u64,
-    pub length: u64,
     /// 1-based number of the record's first physical line.
     pub line: u64,
     /// Sort key, UTC ns: the record's own stamp, or that of the stamped record before it; `i64::MIN` where there is none.
@@ -111,8 +113,9 @@ impl ColumnsBuilder {
         self.rows.is_empty()
     }
 
-    /// Adds a record's facts and fields; returns its row.
-    pub fn push(&mut self, facts: RowFacts, event: &Event) -> u32 {
+    /// Adds a record's facts and fields; returns its row. `names` gets a number for each name as it is spelt, and for `true` and `false`: two records
+    /// of which all numbers are equal have the same names and the same truth values. `None` stands for a spelling that is not remembered.
+    pub fn push(&mut self, facts: RowFacts, event: &Event, mut names: impl FnMut(Option<u64>)) -> u32 {
         let row = self.rows.len() as u32;
         self.rows.push(facts);
         let kind = usize::from(facts.kind);
@@ -126,6 +129,7 @@ impl ColumnsBuilder {
                 _ => {
                     let Some(i) = self.column(&field.name, &field.value) else {
                         self.overflow = true;
+                        names(None);
                         continue;
                     };
                     if self.habits[kind].len() == n {
@@ -136,7 +140,12 @@ impl ColumnsBuilder {
                     i
                 }
             };
-            self.columns[index].push(row, &field.raw, &field.value);
+            let spelling = self.columns[index].push(row, &field.raw, &field.value);
+            let truth = match field.value {
+                Value::Bool(truth) => 1 + u64::from(truth),
+                _ => 0,
+            };
+            names(spelling.map(|n| (index * SPELLINGS + n) as u64 * 3 + truth));
         }
         row
     }
@@ -144,7 +153,9 @@ impl ColumnsBuilder {
     /// Adds a value that is no field of the event: what the envelope says.
     pub fn push_extra(&mut self, row: u32, name: &str, value: Value) {
         match self.column(name, &value) {
-            Some(i) => self.columns[i].push(row, name, &value),
+            Some(i) => {
+                self.columns[i].push(row, name, &value);
+            }
             None => self.overflow = true,
         }
     }
@@ -174,55 +185,109 @@ impl ColumnsBuilder {
         self.columns.iter().map(|c| (c.name.clone(), info(c))).collect()
     }
 
-    /// Writes the Parquet file. `kinds` and `outcomes` are the tables that the rows' facts point into.
-    pub fn write(&self, to: File, kinds: &[String], outcomes: &[String]) -> parquet::errors::Result<()> {
+    /// Writes the Parquet file. `kinds` and `outcomes` are the tables that the rows' facts point into; a parsed row's outcome is none.
+    pub fn write(&self, to: File, kinds: &[String], outcomes: &[Option<String>]) -> parquet::errors::Result<()> {
         let mut fields = vec![
             ArrowField::new("_offset", DataType::UInt64, false),
-            ArrowField::new("_length", DataType::UInt64, false),
             ArrowField::new("_line", DataType::UInt64, false),
             ArrowField::new("_order", DataType::Int64, true),
             ArrowField::new("_start", DataType::Int64, true),
             ArrowField::new("_end", DataType::Int64, true),
             ArrowField::new("_level", DataType::Utf8, true),
             ArrowField::new("_kind", DataType::Utf8, false),
-            ArrowField::new("_kind_id", DataType::UInt32, false),
-            ArrowField::new("_outcome", DataType::Utf8, false),
+            ArrowField::new("_outcome", DataType::Utf8, true),
         ];
         let mut order: Vec<usize> = (0..self.columns.len()).collect();
         order.sort_by(|a, b| self.columns[*a].name.cmp(&self.columns[*b].name));
         for &i in &order {
             fields.push(ArrowField::new(column_name(&self.columns[i].name), self.columns[i].values.arrow(), true));
         }
-        let schema = Arc::new(Schema::new(fields));
-        let mut properties = WriterProperties::builder()
+                let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_max_row_group_row_count(Some(GROUP))
             .set_data_page_row_count_limit(PAGE)
             .set_write_batch_size(PAGE)
             .set_statistics_enabled(EnabledStatistics::Page);
-        for name in ["_offset", "_line", "_order", "_start", "_end"] {
-            let path = ColumnPath::from(name);
-            properties =
-                properties.set_column_dictionary_enabled(path.clone(), false).set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        // Numbers mostly differ from row to row: a dictionary of them costs a hash a value and is given up in the end.
+        for field in &fields {
+            let encoding = match field.data_type() {
+                DataType::Int64 | DataType::UInt64 => Encoding::DELTA_BINARY_PACKED,
+                DataType::Float64 => Encoding::BYTE_STREAM_SPLIT,
+                _ => continue,
+            };
+            // Not from text: a name with a dot would be taken for a path.
+            let path = ColumnPath::new(vec![field.name().clone()]);
+            properties = properties.set_column_dictionary_enabled(path.clone(), false).set_column_encoding(path, encoding);
         }
+        let schema = Arc::new(Schema::new(fields));
+        let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
         // Plain strings and no stored Arrow schema: a join over dictionary types failed on Ballista only (ENGINE.md 5).
-        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
-        let mut writer = ArrowWriter::try_new_with_options(to, schema.clone(), options)?;
+        let mut file = SerializedFileWriter::new(to, parquet_schema.root_schema_ptr(), Arc::new(properties.build()))?;
+        let texts = ArrowRowGroupWriterFactory::new(&file, schema.clone());
         let mut cursors = vec![0usize; self.columns.len()];
-        for from in (0..self.rows.len().max(1)).step_by(GROUP) {
+        let mut levels = Vec::new();
+        for (group, from) in (0..self.rows.len().max(1)).step_by(GROUP).enumerate() {
             let to = (from + GROUP).min(self.rows.len());
             let rows = &self.rows[from..to];
-            let mut arrays = fixed_arrays(rows, kinds, outcomes);
+            let mut group = Group { writer: file.next_row_group()?, texts: texts.create_column_writers(group)?.into_iter(), schema: &schema, at: 0 };
+            let known = |order: i64| (order != i64::MIN).then_some(order);
+            group.numbers::<Int64Type>(&rows.iter().map(|r| r.offset as i64).collect::<Vec<_>>(), None)?;
+            group.numbers::<Int64Type>(&rows.iter().map(|r| r.line as i64).collect::<Vec<_>>(), None)?;
+            group.instants(rows, &mut levels, |r| known(r.order))?;
+            group.instants(rows, &mut levels, |r| r.stamp.map(|s| s.start))?;
+            group.instants(rows, &mut levels, |r| r.stamp.map(|s| s.end))?;
+            group.texts(rows.iter().map(|r| r.level.map(Level::name)).collect())?;
+            group.texts(rows.iter().map(|r| kinds.get(usize::from(r.kind)).map(String::as_str)).collect())?;
+            group.texts(rows.iter().map(|r| outcomes.get(usize::from(r.outcome)).and_then(Option::as_deref)).collect())?;
             for &i in &order {
                 let column = &self.columns[i];
                 let begin = cursors[i];
                 let end = begin + column.rows[begin..].partition_point(|r| (*r as usize) < to);
                 cursors[i] = end;
-                arrays.push(column.array(begin..end, from, to - from));
+                column.write(begin..end, from, to - from, &mut group, &mut levels)?;
             }
-            writer.write(&RecordBatch::try_new(schema.clone(), arrays)?)?;
+            group.writer.close()?;
         }
-        writer.close()?;
+        file.close()?;
+        Ok(())
+    }
+}
+
+/// A row group that is being written, column by column. Numbers go to Parquet as they are kept, without those that are missing; texts go through
+/// Arrow, whose writer does not hold each of them for itself.
+struct Group<'a> {
+    writer: SerializedRowGroupWriter<'a, File>,
+    texts: std::vec::IntoIter<ArrowColumnWriter>,
+    schema: &'a Schema,
+    at: usize,
+}
+
+impl Group<'_> {
+    /// The next column: its values and, where rows may have none, a level a row (1: there is a value).
+    fn numbers<T: parquet::data_type::DataType>(&mut self, values: &[T::T], levels: Option<&[i16]>) -> parquet::errors::Result<()> {
+        let mut column = self.writer.next_column()?.ok_or_else(|| ParquetError::General("more columns than the schema has".into()))?;
+        column.typed::<T>().write_batch(values, levels, None)?;
+        column.close()?;
+        self.texts.next();
+        self.at += 1;
+        Ok(())
+    }
+
+    fn instants(&mut self, rows: &[RowFacts], levels: &mut Vec<i16>, of: impl Fn(&RowFacts) -> Option<i64>) -> parquet::errors::Result<()> {
+        let values: Vec<i64> = rows.iter().filter_map(&of).collect();
+        levels.clear();
+        levels.extend(rows.iter().map(|r| i16::from(of(r).is_some())));
+        self.numbers::<Int64Type>(&values, Some(levels))
+    }
+
+    fn texts(&mut self, values: StringArray) -> parquet::errors::Result<()> {
+        let mut column = self.texts.next().ok_or_else(|| ParquetError::General("more columns than the schema has".into()))?;
+        let array: ArrayRef = Arc::new(values);
+        for leaf in compute_leaves(self.schema.field(self.at), &array)? {
+            column.write(&leaf)?;
+        }
+        column.close()?.append_to_row_group(&mut self.writer)?;
+        self.at += 1;
         Ok(())
     }
 }
@@ -230,22 +295,6 @@ impl ColumnsBuilder {
 /// A field's column name. Those that begin with `_`, as the fixed columns do, get a trailing `_`.
 pub fn column_name(field: &str) -> String {
     if field.starts_with('_') { format!("{field}_") } else { field.to_string() }
-}
-
-fn fixed_arrays(rows: &[RowFacts], kinds: &[String], outcomes: &[String]) -> Vec<ArrayRef> {
-    let known = |order: i64| (order != i64::MIN).then_some(order);
-    vec![
-        Arc::new(rows.iter().map(|r| r.offset).collect::<UInt64Array>()),
-        Arc::new(rows.iter().map(|r| r.length).collect::<UInt64Array>()),
-        Arc::new(rows.iter().map(|r| r.line).collect::<UInt64Array>()),
-        Arc::new(rows.iter().map(|r| known(r.order)).collect::<Int64Array>()),
-        Arc::new(rows.iter().map(|r| r.stamp.map(|s| s.start)).collect::<Int64Array>()),
-        Arc::new(rows.iter().map(|r| r.stamp.map(|s| s.end)).collect::<Int64Array>()),
-        Arc::new(rows.iter().map(|r| r.level.map(Level::name)).collect::<StringArray>()),
-        Arc::new(rows.iter().map(|r| kinds.get(usize::from(r.kind)).map(String::as_str)).collect::<StringArray>()),
-        Arc::new(rows.iter().map(|r| u32::from(r.kind)).collect::<UInt32Array>()),
-        Arc::new(rows.iter().map(|r| outcomes.get(usize::from(r.outcome)).map(String::as_str)).collect::<StringArray>()),
-    ]
 }
 
 impl Values {
@@ -288,13 +337,16 @@ fn same(a: &str, b: &str) -> bool {
 const EXACT: i64 = 1 << 53;
 
 impl Column {
-    fn push(&mut self, row: u32, raw: &str, value: &Value) {
-        if self.raw.len() < 8 && !self.raw.iter().any(|r| same(r, raw)) {
+    /// Adds a value; returns the number of the name's spelling.
+    fn push(&mut self, row: u32, raw: &str, value: &Value) -> Option<usize> {
+        let mut spelling = self.raw.iter().position(|r| same(r, raw));
+        if spelling.is_none() && self.raw.len() < SPELLINGS {
+            spelling = Some(self.raw.len());
             self.raw.push(raw.to_string());
         }
         if self.rows.last() == Some(&row) {
             self.partial = true;
-            return;
+            return spelling;
         }
         match (&mut self.values, value) {
             (Values::Int(v), Value::Int(x)) => v.push(*x),
@@ -321,6 +373,7 @@ impl Column {
             }
         }
         self.rows.push(row);
+        spelling
     }
 
     fn push_text(&mut self, text: &str) {
@@ -348,41 +401,34 @@ impl Column {
         texts.iter().for_each(|t| self.push_text(t));
     }
 
-    /// The values `range` as an array of `len` rows that begins at row `from`.
-    fn array(&self, range: std::ops::Range<usize>, from: usize, len: usize) -> ArrayRef {
-        let slots = || self.rows[range.clone()].iter().map(|r| *r as usize - from);
-        // Most columns are empty in most rows: what is not there is not touched.
-        let mut there = BooleanBufferBuilder::new(len);
-        there.append_n(len, false);
-        slots().for_each(|slot| there.set_bit(slot, true));
-        let nulls = Some(NullBuffer::new(there.finish()));
+    /// Writes the values `range`, which stand in the `len` rows from row `from` on.
+    fn write(
+        &self,
+        range: std::ops::Range<usize>,
+        from: usize,
+        len: usize,
+        group: &mut Group<'_>,
+        levels: &mut Vec<i16>,
+    ) -> parquet::errors::Result<()> {
+        let slots = self.rows[range.clone()].iter().map(|r| *r as usize - from);
+        levels.clear();
+        levels.resize(len, 0);
+        if let Values::Text { bytes, ends } = &self.values {
+            let text = |i: usize| {
+                let start = if i == 0 { 0 } else { ends[i - 1] as usize };
+                // cannot fail: only whole characters are pushed
+                std::str::from_utf8(&bytes[start..ends[i] as usize]).unwrap_or("")
+            };
+            let mut out = vec![None; len];
+            slots.zip(range).for_each(|(slot, i)| out[slot] = Some(text(i)));
+            return group.texts(StringArray::from(out));
+        }
+        slots.for_each(|slot| levels[slot] = 1);
         match &self.values {
-            Values::Int(v) => Arc::new(Int64Array::new(spread(slots().zip(v[range.clone()].iter().copied()), len).into(), nulls)),
-            Values::Float(v) => Arc::new(Float64Array::new(spread(slots().zip(v[range.clone()].iter().copied()), len).into(), nulls)),
-            Values::Bool(v) => {
-                let mut bits = BooleanBufferBuilder::new(len);
-                bits.append_n(len, false);
-                slots().zip(&v[range.clone()]).for_each(|(slot, value)| bits.set_bit(slot, *value));
-                Arc::new(BooleanArray::new(bits.finish(), nulls))
-            }
-            Values::Text { bytes, ends } => {
-                let text = |i: usize| {
-                    let start = if i == 0 { 0 } else { ends[i - 1] as usize };
-                    // cannot fail: only whole characters are pushed
-                    std::str::from_utf8(&bytes[start..ends[i] as usize]).unwrap_or("")
-                };
-                let mut out = vec![None; len];
-                slots().zip(range.clone()).for_each(|(slot, i)| out[slot] = Some(text(i)));
-                Arc::new(StringArray::from(out))
-            }
+            Values::Int(v) => group.numbers::<Int64Type>(&v[range], Some(levels)),
+            Values::Float(v) => group.numbers::<DoubleType>(&v[range], Some(levels)),
+            Values::Bool(v) => group.numbers::<BoolType>(&v[range], Some(levels)),
+            Values::Text { .. } => Ok(()),
         }
     }
-}
-
-fn spread<T: Copy + Default>(values: impl Iterator<Item = (usize, T)>, len: usize) -> Vec<T> {
-    let mut out = vec![T::default(); len];
-    for (slot, value) in values {
-        out[slot] = value;
-    }
-    out
 }

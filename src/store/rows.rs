@@ -1,31 +1,33 @@
-//! Where each row's record stands: records tile their part of the source, so lengths alone say it.
+//! Where each row's record stands, and its kind: records tile their part of the source, so lengths alone say where.
 //!
-//! File layout, little endian: magic, u64 first offset, u64 rows, u64 long records; then u16 lengths (0xffff: see the long list), a u64 offset
-//! for every 256th row, and the long list as (u32 row, u64 length) pairs in row order.
+//! File layout, little endian: magic, u64 first offset, u64 rows, u64 long records, u64 bytes of a kind's number (1 or 2); then u16 lengths (0xffff:
+//! see the long list), a u64 offset for every 256th row, the long list as (u32 row, u64 length) pairs in row order, and the number of each row's kind.
 
 use std::io::{self, Write};
 
-const MAGIC: &[u8; 8] = b"corrrow1";
+const MAGIC: &[u8; 8] = b"corrrow2";
+const HEADER: usize = 40;
 const BLOCK: usize = 256;
 const LONG: u16 = u16::MAX;
 
-/// Collects record lengths in source order.
+/// Collects record lengths and kinds in source order.
 pub struct RowsBuilder {
     first: u64,
     at: u64,
     lengths: Vec<u16>,
     blocks: Vec<u64>,
     long: Vec<(u32, u64)>,
+    kinds: Vec<u16>,
 }
 
 impl RowsBuilder {
     /// Rows of a part that begins at this offset of the source.
     pub fn new(first: u64) -> RowsBuilder {
-        RowsBuilder { first, at: first, lengths: Vec::new(), blocks: Vec::new(), long: Vec::new() }
+        RowsBuilder { first, at: first, lengths: Vec::new(), blocks: Vec::new(), long: Vec::new(), kinds: Vec::new() }
     }
 
-    /// The next record's length in bytes.
-    pub fn push(&mut self, length: usize) {
+    /// The next record: its length in bytes and its kind's number in the segment.
+    pub fn push(&mut self, length: usize, kind: u16) {
         if self.lengths.len().is_multiple_of(BLOCK) {
             self.blocks.push(self.at);
         }
@@ -36,21 +38,28 @@ impl RowsBuilder {
                 self.lengths.push(LONG);
             }
         }
+        self.kinds.push(kind);
         self.at += length as u64;
     }
 
     /// Writes the table.
     pub fn write(self, mut to: impl Write) -> io::Result<()> {
+        let wide = self.kinds.iter().any(|kind| *kind > u16::from(u8::MAX));
         to.write_all(MAGIC)?;
-        for n in [self.first, self.lengths.len() as u64, self.long.len() as u64] {
+        for n in [self.first, self.lengths.len() as u64, self.long.len() as u64, if wide { 2 } else { 1 }] {
             to.write_all(&n.to_le_bytes())?;
         }
-        let mut bytes = Vec::with_capacity(self.lengths.len() * 2 + self.blocks.len() * 8 + self.long.len() * 12);
+        let mut bytes = Vec::with_capacity(self.lengths.len() * 4 + self.blocks.len() * 8 + self.long.len() * 12);
         self.lengths.iter().for_each(|l| bytes.extend_from_slice(&l.to_le_bytes()));
         self.blocks.iter().for_each(|b| bytes.extend_from_slice(&b.to_le_bytes()));
         for (row, length) in &self.long {
             bytes.extend_from_slice(&row.to_le_bytes());
             bytes.extend_from_slice(&length.to_le_bytes());
+        }
+        if wide {
+            self.kinds.iter().for_each(|kind| bytes.extend_from_slice(&kind.to_le_bytes()));
+        } else {
+            bytes.extend(self.kinds.iter().map(|kind| *kind as u8));
         }
         to.write_all(&bytes)
     }
@@ -58,10 +67,16 @@ impl RowsBuilder {
 
 /// The row table of a segment.
 pub struct Rows<'b> {
-    count: usize,
-    lengths: &'b [u8],
-    blocks: &'b [u8],
-    long: &'b [u8],
+    lengths: &'b [[u8; 2]],
+    blocks: &'b [[u8; 8]],
+    long: &'b [[u8; 12]],
+    kinds: Kinds<'b>,
+}
+
+#[derive(Clone, Copy)]
+enum Kinds<'b> {
+    Narrow(&'b [u8]),
+    Wide(&'b [[u8; 2]]),
 }
 
 impl<'b> Rows<'b> {
@@ -70,78 +85,95 @@ impl<'b> Rows<'b> {
         if !bytes.starts_with(MAGIC) {
             return None;
         }
-        let number = |i: usize| usize::try_from(u64::from_le_bytes(bytes.get(8 + i * 8..16 + i * 8)?.try_into().ok()?)).ok();
-        let (count, long) = (number(1)?, number(2)?);
-        let lengths_at = 32;
-        let blocks_at = count.checked_mul(2)?.checked_add(lengths_at)?;
-        let long_at = count.div_ceil(BLOCK).checked_mul(8)?.checked_add(blocks_at)?;
+        let number = |i: usize| usize::try_from(u64::from_le_bytes(*bytes.get(8 + i * 8..)?.first_chunk()?)).ok();
+        let (count, long, width) = (number(1)?, number(2)?, number(3)?);
+        let mut at = HEADER;
+        let mut take = |len: usize| {
+            let end = at.checked_add(len)?;
+            let part = bytes.get(at..end)?;
+            at = end;
+            Some(part)
+        };
         Some(Rows {
-            count,
-            lengths: bytes.get(lengths_at..blocks_at)?,
-            blocks: bytes.get(blocks_at..long_at)?,
-            long: bytes.get(long_at..long.checked_mul(12)?.checked_add(long_at)?)?,
+            lengths: take(count.checked_mul(2)?)?.as_chunks().0,
+            blocks: take(count.div_ceil(BLOCK).checked_mul(8)?)?.as_chunks().0,
+            long: take(long.checked_mul(12)?)?.as_chunks().0,
+            kinds: match width {
+                1 => Kinds::Narrow(take(count)?),
+                2 => Kinds::Wide(take(count.checked_mul(2)?)?.as_chunks().0),
+                _ => return None,
+            },
         })
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.count
+        self.lengths.len()
     }
 
     /// No rows.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.lengths.is_empty()
+    }
+
+    /// Calls `hit` for every row whose kind is chosen by its number.
+    pub fn of_kinds(&self, chosen: &[bool], mut hit: impl FnMut(usize)) {
+        let is_chosen = |kind: usize| chosen.get(kind).copied().unwrap_or(false);
+        match self.kinds {
+            Kinds::Narrow(kinds) => {
+                let mut table = [false; 256];
+                table.iter_mut().enumerate().for_each(|(kind, is)| *is = is_chosen(kind));
+                kinds.iter().enumerate().filter(|(_, kind)| table[usize::from(**kind)]).for_each(|(row, _)| hit(row));
+            }
+            Kinds::Wide(kinds) => {
+                let kinds = kinds.iter().map(|kind| usize::from(u16::from_le_bytes(*kind)));
+                kinds.enumerate().filter(|(_, kind)| is_chosen(*kind)).for_each(|(row, _)| hit(row));
+            }
+        }
+    }
+
+    /// The number of a row's kind in the segment.
+    pub fn kind(&self, row: usize) -> Option<usize> {
+        match self.kinds {
+            Kinds::Narrow(kinds) => kinds.get(row).map(|kind| usize::from(*kind)),
+            Kinds::Wide(kinds) => kinds.get(row).map(|kind| usize::from(u16::from_le_bytes(*kind))),
+        }
     }
 
     /// Offset of a row's record in the source.
     pub fn offset(&self, row: usize) -> u64 {
         let block = row / BLOCK;
-        let mut at = read_u64(self.blocks, block * 8);
+        let mut at = self.block(block);
         for r in block * BLOCK..row {
             at = at.saturating_add(self.length(r));
         }
         at
     }
 
+    fn block(&self, block: usize) -> u64 {
+        self.blocks.get(block).map_or(0, |at| u64::from_le_bytes(*at))
+    }
+
     /// Length of a row's record in bytes.
     pub fn length(&self, row: usize) -> u64 {
-        let Some(b) = self.lengths.get(row * 2..row * 2 + 2) else { return 0 };
-        let short = u16::from_le_bytes([b[0], b[1]]);
+        let Some(short) = self.lengths.get(row) else { return 0 };
+        let short = u16::from_le_bytes(*short);
         if short != LONG {
             return u64::from(short);
         }
-        let entries = self.long.len() / 12;
-        let row_at = |i: usize| {
-            let b = &self.long[i * 12..i * 12 + 4];
-            u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize
+        let entry = |pair: &[u8; 12]| {
+            let [a, b, c, d, length @ ..] = *pair;
+            (u32::from_le_bytes([a, b, c, d]) as usize, u64::from_le_bytes(length))
         };
-        let (mut low, mut high) = (0, entries);
-        while low < high {
-            let middle = (low + high) / 2;
-            if row_at(middle) < row {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if low < entries && row_at(low) == row { read_u64(self.long, low * 12 + 4) } else { 0 }
+        let at = self.long.partition_point(|pair| entry(pair).0 < row);
+        self.long.get(at).map(entry).filter(|(of, _)| *of == row).map_or(0, |(_, length)| length)
     }
 
     /// The row whose record holds a byte of the source, for offsets inside the part.
     pub fn row_at(&self, offset: u64) -> Option<usize> {
-        let blocks = self.blocks.len() / 8;
-        let (mut low, mut high) = (0, blocks);
-        while low < high {
-            let middle = (low + high) / 2;
-            if read_u64(self.blocks, middle * 8) <= offset {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let block = low.checked_sub(1)?;
-        let mut at = read_u64(self.blocks, block * 8);
-        for row in block * BLOCK..self.count.min((block + 1) * BLOCK) {
+        let block = self.blocks.partition_point(|at| u64::from_le_bytes(*at) <= offset).checked_sub(1)?;
+        let mut at = self.block(block);
+        for row in block * BLOCK..self.len().min((block + 1) * BLOCK) {
             let length = self.length(row);
             if offset < at.saturating_add(length) {
                 return Some(row);
@@ -152,10 +184,6 @@ impl<'b> Rows<'b> {
     }
 }
 
-fn read_u64(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +192,7 @@ mod tests {
     fn offsets_and_rows_over_blocks_and_long_records() {
         let mut builder = RowsBuilder::new(100);
         let lengths: Vec<usize> = (0..1000).map(|i| if i % 300 == 7 { 70_000 + i } else { 1 + i % 190 }).collect();
-        lengths.iter().for_each(|l| builder.push(*l));
+        lengths.iter().enumerate().for_each(|(i, l)| builder.push(*l, i as u16 % 3));
         let mut bytes = Vec::new();
         builder.write(&mut bytes).unwrap();
         let rows = Rows::open(&bytes).unwrap();
@@ -175,10 +203,31 @@ mod tests {
             assert_eq!(rows.length(row), *length as u64);
             assert_eq!(rows.row_at(at), Some(row));
             assert_eq!(rows.row_at(at + *length as u64 - 1), Some(row));
+            assert_eq!(rows.kind(row), Some(row % 3));
             at += *length as u64;
         }
+        let mut chosen = Vec::new();
+        rows.of_kinds(&[false, true], |row| chosen.push(row));
+        assert_eq!(chosen, (1..1000).step_by(3).collect::<Vec<_>>());
+        assert_eq!(rows.kind(1000), None);
         assert_eq!(rows.row_at(at), None);
         assert_eq!(rows.row_at(99), None);
+        assert!(Rows::open(&bytes[..bytes.len() - 1]).is_none());
+    }
+
+    #[test]
+    fn more_kinds_than_a_byte_counts() {
+        let mut builder = RowsBuilder::new(0);
+        (0..600u16).for_each(|kind| builder.push(10, kind));
+        let mut bytes = Vec::new();
+        builder.write(&mut bytes).unwrap();
+        let rows = Rows::open(&bytes).unwrap();
+        assert_eq!(rows.kind(599), Some(599));
+        let mut chosen = vec![false; 600];
+        chosen[256] = true;
+        let mut hits = Vec::new();
+        rows.of_kinds(&chosen, |row| hits.push(row));
+        assert_eq!(hits, [256]);
         assert!(Rows::open(&bytes[..bytes.len() - 1]).is_none());
     }
 }

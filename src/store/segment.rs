@@ -3,7 +3,7 @@
 //! `segment.json` says what is in it, `rows.bin` where each record stands, `columns.parquet` holds stamps, kinds and fields, `ids.bin` the ids,
 //! `words/` the words. A segment is never changed after it is written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -106,7 +106,8 @@ struct Builder {
     words: Option<Box<WordIndexBuilder>>,
     kinds: Vec<String>,
     kind_rows: Vec<u64>,
-    kind_of: HashMap<*const str, u16>,
+    /// The names of the kinds that came, where they stand in memory, with their numbers.
+    kind_of: Vec<(*const str, u16)>,
     outcomes: Vec<(Outcome, Tally)>,
     first: Option<i64>,
     last: Option<i64>,
@@ -134,7 +135,7 @@ pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<
         words: if with_words { Some(Box::new(WordIndexBuilder::create(&words_dir)?)) } else { None },
         kinds: Vec::new(),
         kind_rows: Vec::new(),
-        kind_of: HashMap::new(),
+        kind_of: Vec::new(),
         outcomes: Vec::new(),
         first: None,
         last: None,
@@ -173,7 +174,6 @@ impl Builder {
         let outcome = self.outcome(&facts.outcome, facts.length);
         let row_facts = RowFacts {
             offset: facts.offset as u64,
-            length: facts.length as u64,
             line: facts.line,
             order: facts.order.unwrap_or(i64::MIN),
             stamp: facts.stamp,
@@ -186,8 +186,17 @@ impl Builder {
         let end = facts.order.map(|o| o.saturating_add(1)).into_iter().chain(facts.stamp.map(|s| s.end)).max();
         self.first = self.first.into_iter().chain(start).min();
         self.last = self.last.max(end);
-        self.rows.push(facts.length);
-        let row = self.columns.push(row_facts, event);
+        self.rows.push(facts.length, kind);
+        let mut words = self.words.take();
+        if let Some(words) = &mut words {
+            words.begin();
+        }
+        // What a record's names say of its words need not be read from its text.
+        let mut named = event.keyed;
+        let row = self.columns.push(row_facts, event, |name| match (name, &mut words) {
+            (Some(name), Some(words)) if event.keyed => words.shape.number(name),
+            _ => named = false,
+        });
         if let Some(meta) = record.meta {
             self.envelope(row, meta);
         }
@@ -204,12 +213,9 @@ impl Builder {
                 self.add_id(row);
             }
         }
-        let mut words = self.words.take();
-        if let Some(words) = &mut words {
-            words.begin();
-        }
         let payload = record.payload;
-        visible::each_piece(payload, event, |piece| {
+        let read = if named { &payload[..event.message.start] } else { payload };
+        visible::each_piece(read, event, |piece| {
             let mut shape = words.as_mut().map(|words| &mut words.shape);
             let seen = match piece {
                 Piece::Constant(text) => return shape.into_iter().for_each(|shape| shape.text(text)),
@@ -289,8 +295,8 @@ impl Builder {
     }
 
     fn kind(&mut self, name: &'static str) -> u16 {
-        let number = match self.kind_of.get(&std::ptr::from_ref(name)) {
-            Some(number) => *number,
+        let number = match self.kind_of.iter().find(|(at, _)| std::ptr::eq(*at, name)) {
+            Some((_, number)) => *number,
             None => {
                 let number = match self.kinds.iter().position(|k| k == name) {
                     Some(i) => i as u16,
@@ -300,7 +306,7 @@ impl Builder {
                         (self.kinds.len() - 1) as u16
                     }
                 };
-                self.kind_of.insert(std::ptr::from_ref(name), number);
+                self.kind_of.push((std::ptr::from_ref(name), number));
                 number
             }
         };
@@ -342,7 +348,9 @@ impl Builder {
 
     fn finish(self, dir: &Path, part: &Part<'_>) -> Result<SegmentMeta, BuildError> {
         let outcome_names: Vec<String> = self.outcomes.iter().map(|(o, _)| outcome_label(o)).collect();
-        self.columns.write(create(&dir.join("columns.parquet"))?, &self.kinds, &outcome_names)?;
+        let not_parsed: Vec<Option<String>> =
+            self.outcomes.iter().map(|(o, _)| if *o == Outcome::Parsed { None } else { Some(outcome_label(o)) }).collect();
+        self.columns.write(create(&dir.join("columns.parquet"))?, &self.kinds, &not_parsed)?;
         write_with(&dir.join("rows.bin"), |to| self.rows.write(to))?;
         write_with(&dir.join("ids.bin"), |to| self.ids.write(to))?;
         let has_words = self.words.is_some();

@@ -114,6 +114,11 @@ impl Shape {
         self.state = state;
     }
 
+    /// Adds something that stands for some words, always the same.
+    pub fn number(&mut self, number: u64) {
+        self.state = mix(self.state ^ number);
+    }
+
     /// Adds that something stands here which has no word of class `Word`: a number, an id, the edge of what is withheld.
     pub fn gap(&mut self) {
         self.state = mix(self.state ^ 0x5851_f42d_4c95_7f2d);

@@ -82,6 +82,9 @@ pub const WORDS: &str = "prefill decode batch new seq token cached replay usage 
     musa graph fwd idle occupancy est tflops per read write bw gb pre allocated transfer host receive retracted accept len cap block gen \
     largest timestamp";
 
+/// Digits of this number are an id's, not a number's, to whoever looks for ids in text.
+const NUMBER_WORD: usize = 12;
+
 /// Is this the beginning of a periodic line? Returns its kind and where the items begin.
 pub fn head(message: &[u8]) -> Option<(&'static Kind, usize)> {
     let (kind, len) = if message.starts_with(b"Prefill batch") {
@@ -105,10 +108,12 @@ pub fn parse<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
         return;
     };
     let mut whole = true;
+    event.keyed = true;
     let mut rest = &text[at..];
     if let Some(tag) = rest.strip_prefix(" [")
         && let Some(end) = tag.find(']')
     {
+        event.keyed = end < NUMBER_WORD;
         match keyvalue::number(&tag[..end]) {
             Some(value @ Value::Int(_)) => event.field("iteration", "", value),
             _ => whole = false,
@@ -121,6 +126,7 @@ pub fn parse<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
         event.note = Some("an item of this line could not be read");
     }
     event.columnar = whole;
+    event.keyed &= whole;
 }
 
 /// `key: value, key: value`; returns whether every key was known and every value whole.
@@ -139,6 +145,7 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
             continue;
         }
         if let Some((key, value)) = split(item) {
+            event.keyed &= value.len() < NUMBER_WORD;
             nested = "";
             if value.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
                 && let Some((pool, value)) = value.split_once('=')
@@ -151,6 +158,7 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
         } else if let Some((pool, value)) = item.split_once('=')
             && !nested.is_empty()
         {
+            event.keyed &= value.len() < NUMBER_WORD;
             whole &= in_pool(nested, pool, value, event);
         } else {
             whole = false;

@@ -125,6 +125,7 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         if found.level.is_some() || found.stamp.is_none() || found.tags.starts_with(b"encode_") {
             // The prefix itself holds words or digits that are in no field.
             event.columnar = false;
+            event.keyed = false;
         }
         return Outcome::Parsed;
     }

@@ -20,6 +20,7 @@ pub fn plain<'a>(payload: &'a [u8], event: &mut Event<'a>) {
     event.ids.clear();
     event.withheld.clear();
     event.columnar = false;
+    event.keyed = false;
     event.note = None;
 }
 
