@@ -116,6 +116,12 @@ fn days_in_month(year: i32, month: u32) -> u32 {
     }
 }
 
+/// A number of two digits.
+fn two(tens: u8, ones: u8) -> Option<u32> {
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    if tens > 9 || ones > 9 { None } else { Some(u32::from(tens * 10 + ones)) }
+}
+
 fn digits(bytes: &[u8]) -> Option<u32> {
     let mut value = 0u32;
     for b in bytes {
@@ -146,16 +152,16 @@ pub fn clock_seconds(bytes: &[u8]) -> Option<i64> {
 ///
 /// Returns a stamp whose `at` is 0 and whose `len` is the length of what was read. Years 1970 to 2261.
 pub fn read_iso(bytes: &[u8]) -> Option<RawStamp> {
-    let b = bytes.get(..19)?;
+    let b: &[u8; 19] = bytes.first_chunk()?;
     if b[4] != b'-' || b[7] != b'-' || (b[10] != b' ' && b[10] != b'T') {
         return None;
     }
-    let year = digits(&b[0..4])? as i32;
+    let year = (two(b[0], b[1])? * 100 + two(b[2], b[3])?) as i32;
     if !(1970..=2261).contains(&year) {
         return None;
     }
-    let day = days(year, digits(&b[5..7])?, digits(&b[8..10])?)?;
-    let seconds = day * 86_400 + clock_seconds(&b[11..19])?;
+    let day = days(year, two(b[5], b[6])?, two(b[8], b[9])?)?;
+    let seconds = day * 86_400 + clock_seconds(&b[11..])?;
     let mut ns = seconds * SECOND;
     let mut width = SECOND;
     let mut at = 19;

@@ -178,12 +178,6 @@ fn split(item: &str) -> Option<(&str, &str)> {
 /// One item. Percents become floats under a `_percent` name, because they are not ratios.
 fn one<'a>(key: &'a str, value: &'a str, hint: &mut usize, event: &mut Event<'a>) -> bool {
     let known = canonical(key, hint);
-    if let Some(number) = plain_number(value.as_bytes())
-        && let Some(name) = known
-    {
-        event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(key), value: number });
-        return true;
-    }
     if let Some(number) = value.strip_suffix('%').and_then(as_float) {
         let name = known.map_or_else(|| snake(key), str::to_owned) + "_percent";
         event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: number });
@@ -194,33 +188,6 @@ fn one<'a>(key: &'a str, value: &'a str, hint: &mut usize, event: &mut Event<'a>
     let name = known.map_or_else(|| Cow::Owned(snake(key)), Cow::Borrowed);
     event.fields.push(Field { name, raw: Cow::Borrowed(key), value: typed });
     known.is_some() && plain
-}
-
-/// Reads `12288` and `0.25` in one pass; anything else, or more than fifteen digits, is for [`keyvalue::typed`].
-///
-/// Up to fifteen digits and a power of ten up to 10^15 are exact in a double, so the one division rounds as a full parse would.
-fn plain_number(bytes: &[u8]) -> Option<Value<'static>> {
-    const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    if bytes.is_empty() || bytes.len() > 16 || bytes[0] == b'.' {
-        return None;
-    }
-    let mut mantissa = 0i64;
-    let mut point = None;
-    for (at, byte) in bytes.iter().enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit <= 9 {
-            mantissa = mantissa * 10 + i64::from(digit);
-        } else if *byte == b'.' && point.is_none() {
-            point = Some(at);
-        } else {
-            return None;
-        }
-    }
-    match point {
-        None if bytes.len() <= 15 => Some(Value::Int(mantissa)),
-        None => None,
-        Some(at) => Some(Value::Float(mantissa as f64 / POWERS[bytes.len() - at - 1])),
-    }
 }
 
 /// Is the value wholly in its column, so that no word of it is lost? `1E24` is a number and a word.
@@ -281,21 +248,4 @@ pub fn snake(key: &str) -> String {
         name.pop();
     }
     if name.is_empty() { "value".to_owned() } else { name }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quick_numbers_are_the_numbers_of_a_full_parse() {
-        for text in
-            ["0", "12288", "0.00", "0.25", "1.10", "7456.67", "18297.75", "999999999999999", "99999999999.9999", "5.", "0.1234567890123"]
-        {
-            assert_eq!(plain_number(text.as_bytes()), keyvalue::number(text), "{text}");
-        }
-        for text in ["", ".5", "-1", "1e5", "9999999999999999", "1.2.3", "nan", "12%"] {
-            assert_eq!(plain_number(text.as_bytes()), None, "{text}");
-        }
-    }
 }

@@ -51,8 +51,7 @@ pub fn parse_text<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
     let mut at = at;
     let mut name: &[u8] = b"obj";
     loop {
-        let end = values::value_end(message, at);
-        part(name, message, &Item { key: 0..0, value: at..end, open: end >= message.len() && !closed(&message[at..end]) }, event);
+        let end = text_part(name, message, at, event);
         // A top-level bracket that nothing opened: damaged text. What follows is not understood, so it is not shown either.
         if end < message.len() && message[end] != b',' {
             withhold(&(end..message.len()), Secret::Body, "rest", event);
@@ -70,6 +69,33 @@ pub fn parse_text<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
         };
         name = &next[..next.len() - 1];
         at = end + 1 + blank + next.len();
+    }
+}
+
+/// Reads the part of a text record that begins at `at`; returns where it ends.
+///
+/// A call or a dict, which nearly all are, is read in one go: looking for its end first would read it twice.
+fn text_part<'a>(name: &[u8], message: &'a [u8], at: usize, event: &mut Event<'a>) -> usize {
+    let structure = match name {
+        b"obj" => at + message[at..].iter().take(80).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')).count(),
+        _ => at,
+    };
+    let closes = match (name, message.get(structure)) {
+        (b"obj", Some(b'(' | b'{')) => walk(message, structure, event, obj_item),
+        (b"out", Some(b'{')) => walk(message, structure, event, out_item),
+        _ => {
+            let end = values::value_end(message, at);
+            let open = end >= message.len() && !closed(&message[at..end]);
+            part(name, message, &Item { key: 0..0, value: at..end, open }, event);
+            return end;
+        }
+    };
+    match closes {
+        Some(end) => values::value_end(message, end),
+        None => {
+            event.note = Some("truncated");
+            message.len()
+        }
     }
 }
 
@@ -178,6 +204,9 @@ pub fn rid<'a>(value: &'a [u8], event: &mut Event<'a>) {
 /// The request: `GenerateReqInput(…)`, `{…}`, or a list of such.
 fn object<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
     let value = &message[item.value.clone()];
+    if value.first() == Some(&b'[') {
+        return dicts(message, item, event, obj_item);
+    }
     let brackets = value.iter().take(80).position(|b| matches!(b, b'(' | b'{'));
     let Some(open) = brackets.map(|i| item.value.start + i) else {
         return guard(b"obj", message, item, event);
@@ -286,13 +315,13 @@ pub fn meta_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Eve
         b"finish_reason" => finish_reason(message, item, event),
         b"cached_tokens_details" => each(message, item.value.start, event, cached_item),
         _ => {
-            let name = std::str::from_utf8(key).ok().filter(|name| is_name(name));
+            let name = if is_name(key) { std::str::from_utf8(&message[item.key.clone()]).ok() } else { None };
             if let Some(name) = name
                 && !(shaped_like_body(key) && BODIES.contains(&name))
                 && let Some(typed) = values::scalar(value, 128)
             {
                 // The key is part of the message: no allocation.
-                push(message, item, typed, event);
+                event.fields.push(crate::event::Field { name: name.into(), raw: name.into(), value: typed });
                 return;
             }
             guard(key, message, item, event);
@@ -300,13 +329,8 @@ pub fn meta_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Eve
     }
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-}
-
-fn push<'a>(message: &'a [u8], item: &Item, value: Value<'a>, event: &mut Event<'a>) {
-    let key = String::from_utf8_lossy(&message[item.key.clone()]);
-    event.fields.push(crate::event::Field { name: key.clone(), raw: key, value });
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.len() <= 64 && name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'_')
 }
 
 /// `{'type': 'stop', 'matched': 151645}`: the type; for aborts the status too. `matched` is a token id or stop string.
@@ -342,16 +366,27 @@ fn cached_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event
 
 /// Calls `with` for every item of the structure that opens at `open`; what does not end is withheld to its end.
 pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>)) {
+    walk(message, open, event, with);
+}
+
+/// The same; returns where the structure ends, behind its bracket, if it does.
+fn walk<'a>(
+    message: &'a [u8],
+    open: usize,
+    event: &mut Event<'a>,
+    with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>),
+) -> Option<usize> {
     let mut items = Items::new(message, open);
     while let Some(item) = items.next() {
         if item.open {
             // The text ends inside this value: no key says where a body in it would end.
             withhold_at(&item, Secret::Body, "open", event);
             event.note = Some("truncated");
-            return;
+            return None;
         }
         with(&message[item.key.clone()], message, &item, event);
     }
+    items.end
 }
 
 fn scalar_field<'a>(name: &'static str, value: &'a [u8], event: &mut Event<'a>) {
