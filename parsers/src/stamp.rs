@@ -98,13 +98,12 @@ pub fn days(year: i32, month: u32, day: u32) -> Option<i64> {
         return None;
     }
     // Howard Hinnant's civil-from-days algorithm, public domain.
-    let y = i64::from(year) - i64::from(month <= 2);
+    let y = year - i32::from(month <= 2);
     let era = y.div_euclid(400);
-    let yoe = y.rem_euclid(400);
-    let m = i64::from(month);
-    let doy = (153 * (if m > 2 { m - 3 } else { m + 9 }) + 2) / 5 + i64::from(day) - 1;
+    let yoe = y.rem_euclid(400) as u32;
+    let doy = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
     let doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-    Some(era * 146_097 + doe - 719_468)
+    Some(i64::from(era) * 146_097 + i64::from(doe) - 719_468)
 }
 
 fn days_in_month(year: i32, month: u32) -> u32 {
@@ -136,11 +135,11 @@ fn digits(bytes: &[u8]) -> Option<u32> {
 
 /// Seconds since midnight of `HH:MM:SS` at the start of `bytes`; 60 is taken as a leap second's clamp to 59.
 pub fn clock_seconds(bytes: &[u8]) -> Option<i64> {
-    let b = bytes.get(..8)?;
+    let b: &[u8; 8] = bytes.first_chunk()?;
     if b[2] != b':' || b[5] != b':' {
         return None;
     }
-    let (h, m, s) = (digits(&b[0..2])?, digits(&b[3..5])?, digits(&b[6..8])?);
+    let (h, m, s) = (two(b[0], b[1])?, two(b[3], b[4])?, two(b[6], b[7])?);
     if h > 23 || m > 59 || s > 60 {
         return None;
     }

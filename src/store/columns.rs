@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringArray};
+use arrow::array::{ArrayRef, BooleanBufferBuilder, StringArray};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use corr_parsers::event::{Event, Level, Value};
 use parquet::arrow::ArrowSchemaConverter;
@@ -96,8 +97,9 @@ pub struct ColumnsBuilder {
     rows: Vec<RowFacts>,
     columns: Vec<Column>,
     by_name: HashMap<String, usize>,
-    /// Per kind: which column the n-th field of the last record of that kind went to. Records of a kind mostly have the same fields.
-    habits: Vec<Vec<usize>>,
+    /// Per kind: to which column the n-th field of the last record of that kind went, and under which spelling. Records of a kind mostly have the same
+    /// fields.
+    habits: Vec<Vec<(usize, usize)>>,
     /// A field came that no column was made for.
     pub overflow: bool,
 }
@@ -122,25 +124,27 @@ impl ColumnsBuilder {
         if self.habits.len() <= kind {
             self.habits.resize_with(kind + 1, Vec::new);
         }
+        let habits = &mut self.habits[kind];
         for (n, field) in event.fields.iter().enumerate() {
-            let habit = self.habits[kind].get(n).copied();
+            let habit = habits.get(n).copied().filter(|(i, _)| same(&self.columns[*i].name, &field.name));
             let index = match habit {
-                Some(i) if same(&self.columns[i].name, &field.name) => i,
-                _ => {
-                    let Some(i) = self.column(&field.name, &field.value) else {
+                Some((i, _)) => i,
+                None => {
+                    let Some(i) = column(&mut self.columns, &mut self.by_name, &field.name, &field.value) else {
                         self.overflow = true;
                         names(None);
                         continue;
                     };
-                    if self.habits[kind].len() == n {
-                        self.habits[kind].push(i);
-                    } else if n < self.habits[kind].len() {
-                        self.habits[kind][n] = i;
-                    }
                     i
                 }
             };
-            let spelling = self.columns[index].push(row, &field.raw, &field.value);
+            let spelling = self.columns[index].push(row, &field.raw, habit.map_or(0, |(_, n)| n), &field.value);
+            let now = (index, spelling.unwrap_or(0));
+            if n == habits.len() {
+                habits.push(now);
+            } else if let Some(habit) = habits.get_mut(n) {
+                *habit = now;
+            }
             let truth = match field.value {
                 Value::Bool(truth) => 1 + u64::from(truth),
                 _ => 0,
@@ -152,31 +156,12 @@ impl ColumnsBuilder {
 
     /// Adds a value that is no field of the event: what the envelope says.
     pub fn push_extra(&mut self, row: u32, name: &str, value: Value) {
-        match self.column(name, &value) {
+        match column(&mut self.columns, &mut self.by_name, name, &value) {
             Some(i) => {
-                self.columns[i].push(row, name, &value);
+                self.columns[i].push(row, name, 0, &value);
             }
             None => self.overflow = true,
         }
-    }
-
-    fn column(&mut self, name: &str, value: &Value) -> Option<usize> {
-        if let Some(i) = self.by_name.get(name) {
-            return Some(*i);
-        }
-        if self.columns.len() >= MAX_COLUMNS {
-            return None;
-        }
-        let values = match value {
-            Value::Int(_) => Values::Int(Vec::new()),
-            Value::Float(_) => Values::Float(Vec::new()),
-            Value::Bool(_) => Values::Bool(Vec::new()),
-            Value::UInt(_) | Value::Str(_) => Values::Text { bytes: Vec::new(), ends: Vec::new() },
-        };
-        let partial = matches!(value, Value::UInt(_));
-        self.columns.push(Column { name: name.to_string(), raw: Vec::new(), rows: Vec::new(), values, partial });
-        self.by_name.insert(name.to_string(), self.columns.len() - 1);
-        Some(self.columns.len() - 1)
     }
 
     /// What there is to know of the columns, by name.
@@ -251,6 +236,26 @@ impl ColumnsBuilder {
         file.close()?;
         Ok(())
     }
+}
+
+/// The column of a name; it is made if there is none yet.
+fn column(columns: &mut Vec<Column>, by_name: &mut HashMap<String, usize>, name: &str, value: &Value) -> Option<usize> {
+    if let Some(i) = by_name.get(name) {
+        return Some(*i);
+    }
+    if columns.len() >= MAX_COLUMNS {
+        return None;
+    }
+    let values = match value {
+        Value::Int(_) => Values::Int(Vec::new()),
+        Value::Float(_) => Values::Float(Vec::new()),
+        Value::Bool(_) => Values::Bool(Vec::new()),
+        Value::UInt(_) | Value::Str(_) => Values::Text { bytes: Vec::new(), ends: Vec::new() },
+    };
+    let partial = matches!(value, Value::UInt(_));
+    columns.push(Column { name: name.to_string(), raw: Vec::new(), rows: Vec::new(), values, partial });
+    by_name.insert(name.to_string(), columns.len() - 1);
+    Some(columns.len() - 1)
 }
 
 /// A row group that is being written, column by column. Numbers go to Parquet as they are kept, without those that are missing; texts go through
@@ -337,9 +342,12 @@ fn same(a: &str, b: &str) -> bool {
 const EXACT: i64 = 1 << 53;
 
 impl Column {
-    /// Adds a value; returns the number of the name's spelling.
-    fn push(&mut self, row: u32, raw: &str, value: &Value) -> Option<usize> {
-        let mut spelling = self.raw.iter().position(|r| same(r, raw));
+    /// Adds a value; returns the number of the name's spelling, which is likely `guess`.
+    fn push(&mut self, row: u32, raw: &str, guess: usize, value: &Value) -> Option<usize> {
+        let mut spelling = match self.raw.get(guess) {
+            Some(known) if same(known, raw) => Some(guess),
+            _ => self.raw.iter().position(|r| same(r, raw)),
+        };
         if spelling.is_none() && self.raw.len() < SPELLINGS {
             spelling = Some(self.raw.len());
             self.raw.push(raw.to_string());
@@ -411,18 +419,31 @@ impl Column {
         levels: &mut Vec<i16>,
     ) -> parquet::errors::Result<()> {
         let slots = self.rows[range.clone()].iter().map(|r| *r as usize - from);
+        if let Values::Text { bytes, ends } = &self.values {
+            // Row by row where its text ends; the texts stand one behind the other already.
+            let start = if range.start == 0 { 0 } else { ends[range.start - 1] };
+            let mut offsets = Vec::with_capacity(len + 1);
+            let mut there = BooleanBufferBuilder::new(len);
+            there.append_n(len, false);
+            let mut last = 0;
+            offsets.push(last);
+            for (slot, i) in slots.zip(range.clone()) {
+                there.set_bit(slot, true);
+                offsets.resize(slot + 1, last);
+                last = (ends[i] - start) as i32;
+                offsets.push(last);
+            }
+            offsets.resize(len + 1, last);
+            let texts = &bytes[start as usize..start as usize + last as usize];
+            let array = StringArray::try_new(
+                OffsetBuffer::new(offsets.into()),
+                Buffer::from(texts),
+                Some(NullBuffer::new(there.finish())),
+            )?;
+            return group.texts(array);
+        }
         levels.clear();
         levels.resize(len, 0);
-        if let Values::Text { bytes, ends } = &self.values {
-            let text = |i: usize| {
-                let start = if i == 0 { 0 } else { ends[i - 1] as usize };
-                // cannot fail: only whole characters are pushed
-                std::str::from_utf8(&bytes[start..ends[i] as usize]).unwrap_or("")
-            };
-            let mut out = vec![None; len];
-            slots.zip(range).for_each(|(slot, i)| out[slot] = Some(text(i)));
-            return group.texts(StringArray::from(out));
-        }
         slots.for_each(|slot| levels[slot] = 1);
         match &self.values {
             Values::Int(v) => group.numbers::<Int64Type>(&v[range], Some(levels)),

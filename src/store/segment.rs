@@ -234,8 +234,8 @@ impl Builder {
                 None => {}
             }
             if class == WordClass::Id {
-                visible::lower(word, &mut self.lower);
-                ids::canonical(None, &self.lower, &mut self.canonical);
+                // Of hex digits alone the canonical spelling is the lower case.
+                visible::lower(word, &mut self.canonical);
                 self.add_id(row);
             }
         });

@@ -92,6 +92,8 @@ pub fn class_of(word: &[u8], made_of: u8) -> WordClass {
 /// Two shapes have one number by chance with a probability of 2^-64 a pair; the key is drawn anew for each part, so that nobody can write lines that do.
 pub struct Shape {
     key: u64,
+    /// A second key: no text makes a factor of [`fold`] zero but by chance.
+    second: u64,
     state: u64,
 }
 
@@ -99,17 +101,18 @@ impl Shape {
     /// Adds a word, or text of which all words are of class `Word`.
     pub fn text(&mut self, text: &[u8]) {
         let mut state = mix(self.state ^ text.len() as u64);
-        let mut rest = text;
-        while let Some((eight, behind)) = rest.split_first_chunk() {
-            state = mix(state ^ u64::from_le_bytes(*eight));
-            rest = behind;
+        let (pairs, rest) = text.as_chunks::<16>();
+        for pair in pairs {
+            let pair = u128::from_le_bytes(*pair);
+            state = fold(pair as u64 ^ state, (pair >> 64) as u64 ^ self.second);
         }
         if !rest.is_empty() {
-            let last = match text.last_chunk() {
-                Some(eight) => u64::from_le_bytes(*eight),
-                None => rest.iter().fold(0, |n, b| n << 8 | u64::from(*b)),
+            // The last sixteen bytes, some of them once more, or all that there are.
+            let last = match text.last_chunk::<16>() {
+                Some(last) => u128::from_le_bytes(*last),
+                None => rest.iter().fold(0, |n, b| n << 8 | u128::from(*b)),
             };
-            state = mix(state ^ last);
+            state = fold(last as u64 ^ state, (last >> 64) as u64 ^ self.second);
         }
         self.state = state;
     }
@@ -131,7 +134,11 @@ impl Shape {
 
 /// One step of a hash by folded multiplication (as in wyhash).
 fn mix(x: u64) -> u64 {
-    let wide = u128::from(x ^ 0x2d35_8dcc_aa6c_78a5) * 0x8bb8_4b93_962e_acc9;
+    fold(x ^ 0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9)
+}
+
+fn fold(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a) * u128::from(b);
     wide as u64 ^ (wide >> 64) as u64
 }
 
@@ -279,10 +286,11 @@ impl WordIndexBuilder {
         let (schema, words, row) = schema();
         let directory = MmapDirectory::open(dir)?;
         let writer = Index::builder().schema(schema).tokenizers(tokenizers()).single_segment_index_writer(directory, HEAP)?;
-        let key = RandomState::new().hash_one(0u64);
+        let keys = RandomState::new();
+        let (key, second) = (keys.hash_one(0u64), keys.hash_one(1u64));
         let mut known = Vec::new();
         known.resize_with(SHAPES, || None);
-        let shape = Shape { key, state: key };
+        let shape = Shape { key, second, state: key };
         Ok(WordIndexBuilder {
             writer,
             words,
