@@ -37,11 +37,16 @@ pub const PARSER_VERSION: u32 = 4;
 pub static ENVELOPES: &[&Envelope] = &[
     &envelope::journald::EXPORT,
     &envelope::journald::JSON,
+    &envelope::journald::JSON_PRETTY,
+    &envelope::journald::VERBOSE,
     &envelope::journald::SHORT_ISO_PRECISE,
     &envelope::journald::SHORT_ISO,
     &envelope::journald::SHORT_FULL,
     &envelope::journald::SHORT_PRECISE,
     &envelope::journald::SHORT,
+    &envelope::journald::SHORT_UNIX,
+    &envelope::journald::SHORT_MONOTONIC,
+    &envelope::journald::SHORT_DELTA,
 ];
 
 /// Every payload format, in the order in which their heads are tried.

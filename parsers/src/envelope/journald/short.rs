@@ -8,9 +8,9 @@ use memchr::{memchr, memrchr};
 use super::cut;
 use super::fields::put;
 use super::stamps::Read;
-use crate::format::{Content, Entry};
+use crate::format::{Content, Entry, Meta};
 use crate::record::{MAX_CONTINUED, line_len, trim_end};
-use crate::stamp::RawStamp;
+use crate::stamp::{RawStamp, Zone};
 
 /// No identifier, with its pid, is longer than this.
 const MAX_IDENT: usize = 512;
@@ -18,37 +18,61 @@ const MAX_IDENT: usize = 512;
 /// Lines emptied by an editor are looked through up to this many.
 const MAX_EMPTY: usize = 32;
 
+/// What stands between the host and the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// The identifier.
+    Ident,
+    /// The identifier (`short-full`) or the unit (`with-unit`). A line tells by itself which it is; a whole source need not: the kernel's
+    /// lines, of which a boot begins with hundreds, are the same in both modes.
+    IdentOrUnit,
+    /// The identifier, and without a pid only the kernel's: `dmesg` begins its lines with the same stamp.
+    WithPid,
+}
+
+/// One of the short modes.
+#[derive(Clone, Copy, Debug)]
+pub struct Mode {
+    pub stamp: Read,
+    pub column: Column,
+}
+
 struct Header<'a> {
     stamp: RawStamp,
     host: &'a [u8],
+    /// Empty where the unit stands in its place.
     ident: &'a [u8],
+    /// The unit of the system manager, and that of a user's manager which runs inside it.
+    unit: Option<(&'a [u8], Option<&'a [u8]>)>,
     pid: Option<u32>,
     /// Where the message begins in the line: the indent of the lines that go on.
     message: usize,
 }
 
 /// Does an entry, or a line that journalctl itself adds, begin with this line?
-pub fn begins(line: &[u8], stamp: Read) -> bool {
-    header(trim_end(line), stamp).is_some() || marker(line).is_some()
+pub fn begins(line: &[u8], mode: Mode) -> bool {
+    header(trim_end(line), mode).is_some() || marker(line).is_some()
 }
 
 /// Reads the entry at `bytes[at]`.
-pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, stamp: Read) -> usize {
+pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, mode: Mode) -> usize {
     let all = &bytes[at..];
     let mut len = line_len(all);
     let line = all[..len].strip_suffix(b"\n").unwrap_or(&all[..len]);
-    let Some(header) = header(line, stamp) else {
+    let Some(header) = header(line, mode) else {
         return other(all, len, entry);
     };
     let meta = &mut entry.meta;
-    meta.stamp = Some(header.stamp);
+    if header.stamp.zone == Zone::Monotonic {
+        meta.monotonic = Some(header.stamp.ns);
+    } else {
+        meta.stamp = Some(header.stamp);
+    }
     put(&mut meta.host, header.host);
     put(&mut meta.ident, header.ident);
     meta.pid = header.pid;
     entry.text.extend_from_slice(line.get(header.message..).unwrap_or(&[]));
-    // journalctl does not count the word it prints for a missing identifier.
-    let uncounted = if header.ident == b"unknown" { " unknown".len() } else { 0 };
-    let indent = header.message - uncounted;
+    let indent = header.indent();
     let least = header.stamp.len as usize;
     while len < all.len() && entry.text.len() < MAX_CONTINUED {
         let next = line_len(&all[len..]);
@@ -71,28 +95,63 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, stamp: Read) -> usize {
         len += next;
     }
     meta.cut = cut::by_length(&entry.text);
-    if let Some(size) = blob(&entry.text) {
-        meta.cut = cut::by_printed_size(size);
-        meta.loss = Some("journalctl printed only the size of the message");
-        meta.lossy = true;
+    note_blob(meta, &entry.text);
+    if let Some((system, user)) = header.unit {
+        put(&mut meta.unit, user.unwrap_or(system));
+        meta.unit_source = PRINTED_UNIT;
+        if let Some(user) = user {
+            keep(meta, "_SYSTEMD_UNIT", system);
+            keep(meta, "_SYSTEMD_USER_UNIT", user);
+        }
     }
-    if header.pid == Some(1)
-        && header.ident == b"systemd"
-        && let Some(unit) = crate::systemd::unit_of(&entry.text)
-    {
+    let is_pid_1 = header.pid == Some(1) && (header.ident == b"systemd" || header.unit == Some((b"init.scope", None)));
+    if is_pid_1 && let Some(unit) = crate::systemd::unit_of(&entry.text) {
+        if let Some((own, _)) = header.unit {
+            keep(meta, "_SYSTEMD_UNIT", own);
+        }
         put(&mut meta.unit, unit);
         meta.unit_source = "text of the PID 1 message";
     }
     len
 }
 
+/// `unit_source` of what with-unit prints: the unit of the process that wrote.
+pub const PRINTED_UNIT: &str = "unit printed in place of the identifier";
+
+fn keep(meta: &mut Meta, name: &str, value: &[u8]) {
+    meta.more.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+}
+
+/// Notes that of a message only its size is there.
+pub fn note_blob(meta: &mut Meta, text: &[u8]) {
+    if let Some(size) = blob(text) {
+        meta.cut = cut::by_printed_size(size);
+        meta.loss = Some("journalctl printed only the size of the message");
+        meta.lossy = true;
+    }
+}
+
+impl Header<'_> {
+    /// By how many blanks the lines of this entry that go on are indented: the length of all before the message, but for two of
+    /// journalctl's slips.
+    fn indent(&self) -> usize {
+        match self.unit {
+            // It counts the system manager's unit twice and the user's not at all.
+            Some((system, Some(user))) => self.message + system.len() - user.len(),
+            // It does not count the word it prints for a missing identifier.
+            None if self.ident == b"unknown" => self.message - " unknown".len(),
+            _ => self.message,
+        }
+    }
+}
+
 /// How many blanks a line begins with, up to `most`.
-fn blanks(line: &[u8], most: usize) -> usize {
+pub fn blanks(line: &[u8], most: usize) -> usize {
     line.iter().take(most).take_while(|b| **b == b' ').count()
 }
 
 /// A line that is no entry.
-fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
+pub fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
     let line = trim_end(&all[..len]);
     if line.is_empty() {
         entry.content = Content::Skip("blank line");
@@ -154,22 +213,51 @@ fn catalog(line: &[u8]) -> Option<&'static str> {
     if pager { Some("pager") } else { None }
 }
 
-fn header<'a>(line: &'a [u8], stamp: Read) -> Option<Header<'a>> {
-    let stamp = stamp(line)?;
+fn header(line: &[u8], mode: Mode) -> Option<Header<'_>> {
+    let mut header = any_header(line, (mode.stamp)(line)?)?;
+    match mode.column {
+        Column::Ident => {}
+        Column::IdentOrUnit => {
+            header.unit = units(header.ident);
+            if header.unit.is_some() {
+                header.ident = b"";
+            }
+        }
+        Column::WithPid => {
+            let kernel = matches!(header.ident, b"kernel" | b"unknown") || (header.ident == b"audit" && !header.host.is_empty());
+            if header.pid.is_none() && !kernel {
+                return None;
+            }
+        }
+    }
+    Some(header)
+}
+
+/// `sglang.service`, or `user@1000.service/sglang.service` of a user's manager.
+fn units(column: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    let (system, user) = match memchr(b'/', column) {
+        Some(slash) => (&column[..slash], Some(&column[slash + 1..])),
+        None => (column, None),
+    };
+    let is_unit = crate::systemd::is_unit(system) && user.is_none_or(crate::systemd::is_unit);
+    is_unit.then_some((system, user))
+}
+
+fn any_header(line: &[u8], stamp: RawStamp) -> Option<Header<'_>> {
     let start = stamp.len as usize + 1;
     let rest = line.get(start..)?;
     let first = &rest[..memchr(b' ', rest).unwrap_or(rest.len())];
     // With --no-hostname the identifier comes first.
     if first.last() == Some(&b':') {
         let (ident, pid, len) = identifier(rest)?;
-        return Some(Header { stamp, host: b"", ident, pid, message: (start + len).min(line.len()) });
+        return Some(Header { stamp, host: b"", ident, unit: None, pid, message: (start + len).min(line.len()) });
     }
     if is_no_host(first) {
         return None;
     }
     let after = start + first.len() + 1;
     let (ident, pid, len) = identifier(line.get(after..)?)?;
-    Some(Header { stamp, host: first, ident, pid, message: (after + len).min(line.len()) })
+    Some(Header { stamp, host: first, ident, unit: None, pid, message: (after + len).min(line.len()) })
 }
 
 /// Words that stand behind other programs' stamps.
