@@ -12,10 +12,10 @@ use super::short;
 use crate::format::{Content, Entry};
 use crate::record::{line_len, strip_ansi, trim_end};
 
-/// Does this line hold an entry, or a line that journalctl adds between entries?
+/// Does this line hold an entry?
 pub fn begins(line: &[u8]) -> bool {
     if body(line).first() != Some(&b'{') {
-        return short::marker(line).is_some();
+        return false;
     }
     // Inside another JSON string the closing quote would be `\"`. A terminal's copy has colours inside the quotes.
     memmem::find(line, b"\"__REALTIME_TIMESTAMP\"").is_some() || memmem::find(line, b"m__REALTIME_TIMESTAMP\x1b[").is_some()

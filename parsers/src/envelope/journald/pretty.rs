@@ -6,9 +6,9 @@ use super::{json, short};
 use crate::format::{Content, Entry};
 use crate::record::{line_len, trim_end};
 
-/// Does an entry, or a line that journalctl adds between entries, begin with this line?
+/// Does an entry begin with this line?
 pub fn begins(line: &[u8]) -> bool {
-    trim_end(line) == b"{" || short::marker(line).is_some()
+    trim_end(line) == b"{"
 }
 
 /// Reads the entry at `bytes[at]`.

@@ -9,7 +9,7 @@ use super::cut;
 use super::fields::put;
 use super::stamps::Read;
 use crate::format::{Content, Entry, Meta};
-use crate::record::{MAX_CONTINUED, line_len, trim_end};
+use crate::record::{MAX_CONTINUED, escape_len, line_len, strip_ansi, trim_end};
 use crate::stamp::{RawStamp, Zone};
 
 /// No identifier, with its pid, is longer than this.
@@ -51,7 +51,7 @@ struct Header<'a> {
 
 /// Does an entry, or a line that journalctl itself adds, begin with this line?
 pub fn begins(line: &[u8], mode: Mode) -> bool {
-    header(trim_end(line), mode).is_some() || marker(line).is_some()
+    header(trim_end(line), mode).is_some() || is_marker(line)
 }
 
 /// Reads the entry at `bytes[at]`.
@@ -71,7 +71,8 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, mode: Mode) -> usize {
     put(&mut meta.host, header.host);
     put(&mut meta.ident, header.ident);
     meta.pid = header.pid;
-    entry.text.extend_from_slice(line.get(header.message..).unwrap_or(&[]));
+    let text = line.get(header.message..).unwrap_or(&[]);
+    entry.text.extend_from_slice(&text[catalog_link(text)..]);
     let indent = header.indent();
     let least = header.stamp.len as usize;
     while len < all.len() && entry.text.len() < MAX_CONTINUED {
@@ -95,7 +96,15 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, mode: Mode) -> usize {
         len += next;
     }
     meta.cut = cut::by_length(&entry.text);
-    note_blob(meta, &entry.text);
+    // A terminal's copy has colours around the message.
+    let mut plain = Vec::new();
+    let text = if memchr(0x1b, &entry.text).is_some() {
+        strip_ansi(&entry.text, &mut plain);
+        &plain
+    } else {
+        &entry.text
+    };
+    note_blob(meta, text);
     if let Some((system, user)) = header.unit {
         put(&mut meta.unit, user.unwrap_or(system));
         meta.unit_source = PRINTED_UNIT;
@@ -105,7 +114,7 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, mode: Mode) -> usize {
         }
     }
     let is_pid_1 = header.pid == Some(1) && (header.ident == b"systemd" || header.unit == Some((b"init.scope", None)));
-    if is_pid_1 && let Some(unit) = crate::systemd::unit_of(&entry.text) {
+    if is_pid_1 && let Some(unit) = crate::systemd::unit_of(text) {
         if let Some((own, _)) = header.unit {
             keep(meta, "_SYSTEMD_UNIT", own);
         }
@@ -120,6 +129,18 @@ pub const PRINTED_UNIT: &str = "unit printed in place of the identifier";
 
 fn keep(meta: &mut Meta, name: &str, value: &[u8]) {
     meta.more.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+}
+
+/// How long the link to an explanation is that journalctl puts before a message on a terminal (v247 and later): `[🡕] `.
+fn catalog_link(text: &[u8]) -> usize {
+    if !text.starts_with(b"\x1b]8;;") {
+        return 0;
+    }
+    let mut at = escape_len(text);
+    let Some(rest) = text[at..].strip_prefix("[🡕]\x1b]8;;".as_bytes()) else { return 0 };
+    at = text.len() - rest.len() - 5;
+    at += escape_len(&text[at..]);
+    if text.get(at) == Some(&b' ') { at + 1 } else { 0 }
 }
 
 /// Notes that of a message only its size is there.
@@ -188,6 +209,11 @@ pub fn marker(line: &[u8]) -> Option<&'static str> {
         return Some("cursor");
     }
     None
+}
+
+/// Is this a marker that only the short modes and verbose have? A cursor is printed in all, `cat` among them, and so is no sign of any.
+pub fn is_marker(line: &[u8]) -> bool {
+    marker(line).is_some_and(|reason| reason != "cursor")
 }
 
 /// `-- Boot <32 hex> --`

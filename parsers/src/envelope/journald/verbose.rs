@@ -22,7 +22,7 @@ const MAX_EMPTY: usize = 32;
 
 /// Does an entry, or a line that journalctl itself adds, begin with this line?
 pub fn begins(line: &[u8]) -> bool {
-    head(trim_end(line)).is_some() || short::marker(line).is_some()
+    head(trim_end(line)).is_some() || short::is_marker(line)
 }
 
 /// The printed stamp, and where the cursor's text begins and ends.
