@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::record::strip_ansi;
 
-/// A locale changes the month of `short` and nothing else: time, pid and message are those of the same mode in the C locale.
+/// A locale changes the month of `short` and nothing else: time, pid and message are those of the same mode in the C locale, of which the
+/// files here hold the last 80 entries.
 #[test]
 fn locales_differ_in_the_month_alone() {
     let Some(root) = cases() else {
@@ -18,9 +18,11 @@ fn locales_differ_in_the_month_alone() {
         let envelope = mode_of(&name).unwrap();
         let found = Source::read(&root.join("locale").join(&name), envelope, "UTC");
         let plain = Source::read(&root.join("synthetic/v252/UTC").join(format!("{mode}.txt")), envelope, "UTC");
-        let key = |found: &Found| (found.line, found.time, found.entry.meta.pid, found.entry.text.clone());
-        let mut wrong = found.entries.len().abs_diff(plain.entries.len());
-        for (found, plain) in found.entries.iter().zip(&plain.entries) {
+        let key = |found: &Found| (found.time, found.entry.meta.pid, found.entry.text.clone());
+        // One of the entries has no MESSAGE, which only verbose shows.
+        let count = if mode == "verbose" { 80 } else { 79 };
+        let mut wrong = found.entries.len().abs_diff(count);
+        for (found, plain) in found.entries.iter().zip(&plain.entries[plain.entries.len() - count..]) {
             wrong += usize::from(key(found) != key(plain));
         }
         println!("locale/{locale}.{mode}: {} entries compared, {wrong} differences", found.entries.len());
@@ -64,18 +66,29 @@ fn blob(len: usize) -> Vec<u8> {
 
 /// What v252 prints of a message in the short modes (formats/journald.md 2.3).
 fn short_text(message: &[u8]) -> Vec<u8> {
-    let mut text = Vec::new();
-    strip_ansi(message, &mut text);
-    if memchr::memmem::find(message, b"\x1b[2K").is_some() || memchr::memmem::find(message, b"\x1b\\").is_some() {
-        // Other escapes than colours are left, and make a blob of what is left.
-        text = message.to_vec();
-    }
+    let text = without_colours(message);
     let mut lines: Vec<&[u8]> = text.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
     if lines.len() > 1 && lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
-    let text = lines.join(&b'\n');
-    if printable(&text) { String::from_utf8(text).unwrap().replace('\t', "        ").into_bytes() } else { blob(text.len()) }
+    let text = lines.join(&b'\n').iter().flat_map(|b| if *b == b'\t' { vec![b' '; 8] } else { vec![*b] }).collect::<Vec<u8>>();
+    if printable(&text) { text } else { blob(text.len()) }
+}
+
+/// Without `ESC [ digits and semicolons m`; other escapes stay.
+fn without_colours(message: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut rest = message;
+    while let Some(byte) = rest.first() {
+        let digits = rest.strip_prefix(b"\x1b[").map_or(0, |r| r.iter().take_while(|b| b.is_ascii_digit() || **b == b';').count());
+        if rest.starts_with(b"\x1b[") && rest.get(2 + digits) == Some(&b'm') {
+            rest = &rest[3 + digits..];
+        } else {
+            text.push(*byte);
+            rest = &rest[1..];
+        }
+    }
+    text
 }
 
 fn verbose_text(message: &[u8]) -> Vec<u8> {
