@@ -3,6 +3,8 @@
 //! Everything that looks like an entry inside a message stands behind `IDENT[PID]: ` or behind blanks, never at column 0
 //! (formats/journald.md 2.3, 2.4), so a line that begins with a stamp begins an entry.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memrchr};
 
 use super::cut;
@@ -96,14 +98,7 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, mode: Mode) -> usize {
         len += next;
     }
     meta.cut = cut::by_length(&entry.text);
-    // A terminal's copy has colours around the message.
-    let mut plain = Vec::new();
-    let text = if memchr(0x1b, &entry.text).is_some() {
-        strip_ansi(&entry.text, &mut plain);
-        &plain
-    } else {
-        &entry.text
-    };
+    let text = &plain(&entry.text);
     note_blob(meta, text);
     if let Some((system, user)) = header.unit {
         put(&mut meta.unit, user.unwrap_or(system));
@@ -143,6 +138,16 @@ fn catalog_link(text: &[u8]) -> usize {
     if text.get(at) == Some(&b' ') { at + 1 } else { 0 }
 }
 
+/// A message without the colours that a terminal's copy has around it.
+pub fn plain(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(0x1b, text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = Vec::new();
+    strip_ansi(text, &mut plain);
+    Cow::Owned(plain)
+}
+
 /// Notes that of a message only its size is there.
 pub fn note_blob(meta: &mut Meta, text: &[u8]) {
     if let Some(size) = blob(text) {
@@ -173,7 +178,7 @@ pub fn blanks(line: &[u8], most: usize) -> usize {
 
 /// A line that is no entry.
 pub fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
-    let line = trim_end(&all[..len]);
+    let line = uncoloured(trim_end(&all[..len]));
     if line.is_empty() {
         entry.content = Content::Skip("blank line");
         return len;
@@ -191,6 +196,9 @@ pub fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
 
 /// Lines that journalctl prints at column 0 beside entries (formats/journald.md 2.5): the reason to skip this one.
 pub fn marker(line: &[u8]) -> Option<&'static str> {
+    if !matches!(line.first(), Some(b'-' | b'H' | b'\x1b')) {
+        return None;
+    }
     let line = uncoloured(line);
     if line.first() != Some(&b'-') {
         return if line.starts_with(b"Hint: You are currently not seeing messages") { Some("hint of journalctl") } else { None };
@@ -222,12 +230,12 @@ fn boot_id(line: &[u8]) -> Option<&[u8]> {
     if id.iter().all(u8::is_ascii_hexdigit) { Some(id) } else { None }
 }
 
-/// Without the colour that a terminal's copy puts before a marker.
-fn uncoloured(line: &[u8]) -> &[u8] {
-    if !line.starts_with(b"\x1b[") {
-        return line;
+/// Without the colours that a terminal's copy puts before a line.
+fn uncoloured(mut line: &[u8]) -> &[u8] {
+    while line.starts_with(b"\x1b[") {
+        line = &line[escape_len(line)..];
     }
-    memchr(b'm', &line[..line.len().min(16)]).map_or(line, |m| &line[m + 1..])
+    line
 }
 
 /// `-x` explanations (`--` up to v245, `░░` later) and what a pager leaves behind.

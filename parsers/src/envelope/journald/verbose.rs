@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::fields::{Fields, Value, put};
 use super::{short, stamps};
 use crate::format::{Content, Entry};
-use crate::record::{MAX_CONTINUED, line_len, trim_end};
+use crate::record::{MAX_CONTINUED, escape_len, line_len, trim_end};
 use crate::stamp::{RawStamp, SECOND, Zone, from_unix_us};
 
 /// Before each field.
@@ -27,8 +27,10 @@ pub fn begins(line: &[u8]) -> bool {
 
 /// The printed stamp, and where the cursor's text begins and ends.
 fn head(line: &[u8]) -> Option<(RawStamp, usize, usize)> {
-    let stamp = stamps::full_precise(line)?;
-    let at = stamp.len as usize + 2;
+    let lead = colour(line);
+    let mut stamp = stamps::full_precise(&line[lead..])?;
+    stamp.at = lead as u32;
+    let at = lead + stamp.len as usize + 2;
     // Every cursor begins with the id of its journal file.
     let rest = line.get(at - 2..)?.strip_prefix(b" [")?;
     let end = memchr::memchr(b']', rest)?;
@@ -54,7 +56,7 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
     fields.finish(entry);
     entry.meta.stamp = Some(shown(printed, entry.meta.stamp));
     if entry.content == Content::Payload {
-        short::note_blob(&mut entry.meta, &entry.text);
+        short::note_blob(&mut entry.meta, &short::plain(&entry.text));
     }
     len
 }
@@ -82,13 +84,21 @@ fn read_cursor(line: &[u8], from: usize, entry: &mut Entry) {
 fn field(all: &[u8], at: usize) -> Option<(&[u8], Value<'_>, usize)> {
     let mut next = at + line_len(&all[at..]);
     let line = line_at(all, at, next);
-    let rest = line.get(INDENT..).filter(|_| short::blanks(line, INDENT + 1) == INDENT)?;
+    let mut from = colour(line);
+    if short::blanks(&line[from..], INDENT + 1) != INDENT {
+        return None;
+    }
+    from += INDENT;
+    from += colour(&line[from..]);
+    let rest = &line[from..];
     let name = &rest[..memchr::memchr(b'=', rest)?];
     if name.is_empty() || !name.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_') {
         return None;
     }
+    // Colours do not count for the lines below.
     let start = INDENT + name.len() + 1;
-    let mut bytes = Cow::Borrowed(&line[start..]);
+    from += name.len() + 1;
+    let mut bytes = Cow::Borrowed(&line[from..]);
     while next < all.len() && bytes.len() < MAX_CONTINUED {
         let end = next + line_len(&all[next..]);
         let line = line_at(all, next, end);
@@ -112,7 +122,12 @@ fn field(all: &[u8], at: usize) -> Option<(&[u8], Value<'_>, usize)> {
         next = end;
     }
     let len = bytes.len();
-    Some((name, Value { bytes: Some(bytes), at: at + start, len }, next))
+    Some((name, Value { bytes: Some(bytes), at: at + from, len }, next))
+}
+
+/// How long the colour is that a terminal's copy begins with: a field that stands out is reset on the line behind it.
+fn colour(line: &[u8]) -> usize {
+    if line.starts_with(b"\x1b[") { escape_len(line) } else { 0 }
 }
 
 fn line_at(all: &[u8], from: usize, to: usize) -> &[u8] {
