@@ -1,5 +1,6 @@
 //! `journalctl` output: what an entry is in each `-o` mode. Sources, versions and traps: README.md.
 
+pub mod binary;
 mod cut;
 mod export;
 mod fields;

@@ -1,6 +1,7 @@
 //! What each mode makes of representative entries (samples/: see README.md), and that no bytes at all do harm.
 
 mod cases;
+mod modes;
 
 use super::*;
 use crate::detect::detect;
@@ -63,7 +64,8 @@ fn every_mode_reads_its_sample() {
         assert!(texts.iter().any(|t| t.starts_with("Started sglang-prefill.service - ")), "{}", envelope.name);
         assert!(entries.iter().any(|e| e.meta.unit == "sglang-prefill.service" && e.meta.pid == Some(1)), "{}", envelope.name);
         let with_unit = entries.iter().any(|e| e.meta.unit_source == short::PRINTED_UNIT);
-        let odd = |e: &Entry| e.meta.ident == "sg lang[x]: y" || (with_unit && e.meta.unit == "dynamo-decode.service" && e.meta.ident.is_empty());
+        let odd =
+            |e: &Entry| e.meta.ident == "sg lang[x]: y" || (with_unit && e.meta.unit == "dynamo-decode.service" && e.meta.ident.is_empty());
         assert!(entries.iter().any(|e| odd(e) && e.meta.pid == Some(1801)), "{}", envelope.name);
         let dated = |e: &Entry| e.meta.stamp.is_some();
         let undated = [SHORT_MONOTONIC.name, SHORT_DELTA.name].contains(&envelope.name);

@@ -139,7 +139,9 @@ fn line_at(all: &[u8], from: usize, to: usize) -> &[u8] {
 /// distance, it says what is meant.
 fn shown(printed: RawStamp, fields: Option<RawStamp>) -> RawStamp {
     match (printed.zone, fields) {
-        (Zone::Abbreviation(_), Some(utc)) if (printed.ns - utc.ns) % ZONE_STEP == 0 && (printed.ns - utc.ns).abs() <= 16 * 3600 * SECOND => {
+        (Zone::Abbreviation(_), Some(utc))
+            if (printed.ns - utc.ns) % ZONE_STEP == 0 && (printed.ns - utc.ns).abs() <= 16 * 3600 * SECOND =>
+        {
             RawStamp { at: printed.at, len: printed.len, ..utc }
         }
         _ => printed,

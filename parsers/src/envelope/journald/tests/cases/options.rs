@@ -178,7 +178,10 @@ fn every_option_has_its_effect() {
                 differences.extend(compare(&expected, &found, &units));
                 // Without a host nothing tells an identifier's first word from one (README.md).
                 if option == "no-hostname" && expected["ident"] == "sg lang[x]: y" && is_short(mode) {
-                    assert_eq!((found.entry.meta.host.as_str(), found.entry.meta.ident.as_str(), differences.len()), ("sg", "lang[x]: y", 2));
+                    assert_eq!(
+                        (found.entry.meta.host.as_str(), found.entry.meta.ident.as_str(), differences.len()),
+                        ("sg", "lang[x]: y", 2)
+                    );
                     misread += 1;
                     differences.clear();
                 }

@@ -147,7 +147,11 @@ fn against_export(folder: &Path, what: &str, zone: &str) -> (usize, usize, usize
                 check("monotonic", format!("{want:?}"), format!("{:?}", meta.monotonic));
             }
             if !is_text {
-                check("received", format!("{:?}", number(fields, "__REALTIME_TIMESTAMP").map(|us| us * 1_000)), format!("{:?}", meta.received.map(|raw| raw.ns)));
+                check(
+                    "received",
+                    format!("{:?}", number(fields, "__REALTIME_TIMESTAMP").map(|us| us * 1_000)),
+                    format!("{:?}", meta.received.map(|raw| raw.ns)),
+                );
                 check("boot", text_of(fields, "_BOOT_ID").unwrap(), meta.boot.clone());
             }
             let pid = number(fields, "_PID").or(number(fields, "SYSLOG_PID")).map(|pid| pid as u32);
@@ -157,14 +161,19 @@ fn against_export(folder: &Path, what: &str, zone: &str) -> (usize, usize, usize
             let unit = text_of(fields, "_SYSTEMD_UNIT").filter(|_| *mode == "with-unit");
             match unit {
                 Some(unit) => {
-                    let own = meta.more.iter().find(|(name, _)| name == "_SYSTEMD_UNIT").map_or(meta.unit.clone(), |(_, value)| value.clone());
+                    let own =
+                        meta.more.iter().find(|(name, _)| name == "_SYSTEMD_UNIT").map_or(meta.unit.clone(), |(_, value)| value.clone());
                     check("printed unit", unit, own);
                 }
                 None if is_text => check("ident", ident.unwrap_or("unknown".into()), meta.ident.clone()),
                 None => check("ident", ident.unwrap_or_default(), meta.ident.clone()),
             }
             match last(fields, "MESSAGE") {
-                None => check("content", "no message".into(), format!("{:?}", found.entry.content).replace("Skip(\"entry without MESSAGE\")", "no message")),
+                None => check(
+                    "content",
+                    "no message".into(),
+                    format!("{:?}", found.entry.content).replace("Skip(\"entry without MESSAGE\")", "no message"),
+                ),
                 Some(message) if mode.starts_with("json") && message.len() >= 4088 => {
                     check("loss", format!("{:?}", Some(fields::NULL_MESSAGE)), format!("{:?}", meta.loss));
                 }
