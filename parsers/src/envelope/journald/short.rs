@@ -132,8 +132,12 @@ fn catalog_link(text: &[u8]) -> usize {
         return 0;
     }
     let mut at = escape_len(text);
-    let Some(rest) = text[at..].strip_prefix("[🡕]\x1b]8;;".as_bytes()) else { return 0 };
-    at = text.len() - rest.len() - 5;
+    // Without UTF-8 it is spelled out.
+    let Some(mark) = ["[🡕]", "[LNK]"].iter().find(|mark| text[at..].starts_with(mark.as_bytes())) else { return 0 };
+    at += mark.len();
+    if !text[at..].starts_with(b"\x1b]8;;") {
+        return 0;
+    }
     at += escape_len(&text[at..]);
     if text.get(at) == Some(&b' ') { at + 1 } else { 0 }
 }
@@ -240,7 +244,7 @@ fn uncoloured(mut line: &[u8]) -> &[u8] {
 
 /// `-x` explanations (`--` up to v245, `░░` later) and what a pager leaves behind.
 fn catalog(line: &[u8]) -> Option<&'static str> {
-    if line == b"--" || line.starts_with(b"-- ") || line.starts_with("░░".as_bytes()) {
+    if line == b"--" || line.starts_with(b"-- ") || line.starts_with(b"--\x1b[") || line.starts_with("░░".as_bytes()) {
         return Some("explanation from the catalog");
     }
     let pager = line == b"~" || (line.starts_with(b"lines ") && line.get(6).is_some_and(u8::is_ascii_digit));

@@ -151,11 +151,15 @@ fn colours_and_links() {
     let failed = at("\x1b[0;1;39m\x1b[0;1;31m\x1b[0;1;39ma.service: Failed with result 'signal'.\x1b[0m");
     assert_eq!(failed.meta.unit, "a.service");
     assert!(at("\x1b[0;1;39m[28B blob data]\x1b[0m").meta.lossy);
-    let link = "\x1b]8;;man:journald.conf(5)\x07[🡕]\x1b]8;;\x07 Suppressed 1734 messages from a.service";
-    assert_eq!(text(&at(link)), "Suppressed 1734 messages from a.service");
+    for mark in ["[🡕]", "[LNK]"] {
+        let link = format!("\x1b]8;;man:journald.conf(5)\x07{mark}\x1b]8;;\x07 Suppressed 1734 messages from a.service");
+        assert_eq!(text(&at(&link)), "Suppressed 1734 messages from a.service");
+    }
     assert_eq!(text(&at("\x1b]8;;https://x/\x1b\\link\x1b]8;;\x1b\\ x")), "\x1b]8;;https://x/\x1b\\link\x1b]8;;\x1b\\ x");
-    let explained = "\x1b[0;38;5;245m░░\x1b[0m \x1b[0;32mDefined-By: systemd\x1b[0m";
-    assert_eq!(one(explained.as_bytes(), &SHORT).content, Content::Skip("explanation from the catalog"));
+    for mark in ["░░", "--"] {
+        let explained = format!("\x1b[0;38;5;245m{mark}\x1b[0m \x1b[0;32mDefined-By: systemd\x1b[0m");
+        assert_eq!(one(explained.as_bytes(), &SHORT).content, Content::Skip("explanation from the catalog"));
+    }
 }
 
 /// `journalctl --header` of the same file: `State: ONLINE`, `COMPRESSED-ZSTD KEYED-HASH COMPACT`, `Entry objects: 568`, its machine and both stamps.
