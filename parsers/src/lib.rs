@@ -31,17 +31,22 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 4;
+pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
     &envelope::journald::EXPORT,
     &envelope::journald::JSON,
+    &envelope::journald::JSON_PRETTY,
+    &envelope::journald::VERBOSE,
     &envelope::journald::SHORT_ISO_PRECISE,
     &envelope::journald::SHORT_ISO,
     &envelope::journald::SHORT_FULL,
     &envelope::journald::SHORT_PRECISE,
     &envelope::journald::SHORT,
+    &envelope::journald::SHORT_UNIX,
+    &envelope::journald::SHORT_MONOTONIC,
+    &envelope::journald::SHORT_DELTA,
 ];
 
 /// Every payload format, in the order in which their heads are tried.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::fields::{Fields, Value};
+use super::short;
 use crate::format::{Content, Entry};
 use crate::record::{line_len, trim_end};
 
@@ -29,6 +30,10 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
         let line = line_len(all);
         if trim_end(&all[..line]).is_empty() {
             entry.content = Content::Skip("blank line");
+            return line;
+        }
+        if let Some(reason) = short::marker(&all[..line]) {
+            entry.content = Content::Skip(reason);
             return line;
         }
         return damage(all, 0, entry, "not the start of an entry");

@@ -1,4 +1,4 @@
-//! `-o json` (also inside `json-sse` and `json-seq`): one flat object a line.
+//! `-o json` (also inside `json-sse` and `json-seq`): one flat object a line. `pretty.rs` reads the same object over several lines.
 //!
 //! A scanner of its own, because v229 and v237 write what is not JSON (`,  }` after a repeated field, raw bytes inside strings with
 //! `--all`), and because most of an entry's fields are passed over.
@@ -12,10 +12,10 @@ use super::short;
 use crate::format::{Content, Entry};
 use crate::record::{line_len, strip_ansi, trim_end};
 
-/// Does this line hold an entry, or a line that journalctl adds between entries?
+/// Does this line hold an entry?
 pub fn begins(line: &[u8]) -> bool {
     if body(line).first() != Some(&b'{') {
-        return short::marker(line).is_some();
+        return false;
     }
     // Inside another JSON string the closing quote would be `\"`. A terminal's copy has colours inside the quotes.
     memmem::find(line, b"\"__REALTIME_TIMESTAMP\"").is_some() || memmem::find(line, b"m__REALTIME_TIMESTAMP\x1b[").is_some()
@@ -38,22 +38,26 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
         entry.content = Content::Skip(reason);
         return len;
     }
-    if let Err(reason) = object(line, entry) {
-        // A terminal's copy (`SYSTEMD_COLORS=1`). journalctl itself never writes a bare ESC, but for v237 with --all.
-        let mut plain = Vec::new();
-        if memchr::memchr(0x1b, line).is_some() {
-            entry.clear();
-            strip_ansi(line, &mut plain);
-        }
-        if plain.is_empty() || object(&plain, entry).is_err() {
-            entry.clear();
-            entry.content = Content::Broken(reason);
-        }
-    }
+    read_object(line, entry);
     len
 }
 
-/// Reads one line's object into `entry`.
+/// Reads `text`, which is to be one object, into `entry`.
+pub fn read_object(text: &[u8], entry: &mut Entry) {
+    let Err(reason) = object(text, entry) else { return };
+    // A terminal's copy (`SYSTEMD_COLORS=1`). journalctl itself never writes a bare ESC, but for v237 with --all.
+    let mut plain = Vec::new();
+    entry.clear();
+    if memchr::memchr(0x1b, text).is_some() {
+        strip_ansi(text, &mut plain);
+    }
+    if plain.is_empty() || object(&plain, entry).is_err() {
+        entry.clear();
+        entry.content = Content::Broken(reason);
+    }
+}
+
+/// Reads one object into `entry`.
 fn object(line: &[u8], entry: &mut Entry) -> Result<(), &'static str> {
     let object = body(line);
     let mut fields = Fields::default();
@@ -158,7 +162,7 @@ fn numbers(array: &[u8]) -> Option<Vec<u8>> {
         match b {
             b'0'..=b'9' => value = Some(value.unwrap_or(0) * 10 + u32::from(b - b'0')).filter(|v| *v < 256),
             b',' | b']' => bytes.extend(value.take().and_then(|v| u8::try_from(v).ok())),
-            b'[' | b' ' | b'\t' => {}
+            b'[' | b' ' | b'\t' | b'\n' | b'\r' => {}
             _ => return None,
         }
         if b.is_ascii_digit() && value.is_none() {
@@ -187,10 +191,10 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// The next byte that is no blank.
+    /// The next byte that is no white space.
     fn peek(&mut self) -> Option<u8> {
         while let Some(b) = self.bytes.get(self.at) {
-            if !matches!(b, b' ' | b'\t') {
+            if !matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
                 return Some(*b);
             }
             self.at += 1;

@@ -2,7 +2,7 @@
 //!
 //! Shapes: formats/journald.md 2.2. A stamp is followed by one blank, which is not part of it.
 
-use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, read_iso, read_offset};
+use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, from_unix_us, read_iso, read_offset};
 
 /// Reads one mode's stamp at the start of a line.
 pub type Read = fn(line: &[u8]) -> Option<RawStamp>;
@@ -28,19 +28,28 @@ fn zoned(line: &[u8], width: i64) -> Option<RawStamp> {
 
 /// `Wed 2025-12-31 15:57:42 PST`. Weekdays are English in every locale.
 pub fn full(line: &[u8]) -> Option<RawStamp> {
+    weekday(line, SECOND)
+}
+
+/// `Wed 2025-12-31 15:57:42.011790 PST`.
+pub fn full_precise(line: &[u8]) -> Option<RawStamp> {
+    weekday(line, 1_000)
+}
+
+fn weekday(line: &[u8], width: i64) -> Option<RawStamp> {
     let weekday = line.get(..4)?;
     if !matches!(weekday, b"Mon " | b"Tue " | b"Wed " | b"Thu " | b"Fri " | b"Sat " | b"Sun ") || line.get(14) != Some(&b' ') {
         return None;
     }
     let civil = read_iso(&line[4..])?;
-    if civil.zone != Zone::Naive || civil.width != SECOND || line.get(23) != Some(&b' ') {
+    let end = 4 + civil.len as usize;
+    if civil.zone != Zone::Naive || civil.width != width || line.get(end) != Some(&b' ') {
         return None;
     }
-    let rest = &line[24..];
+    let rest = &line[end + 1..];
     let len = rest.iter().take(7).position(|b| *b == b' ')?;
-    let name = &rest[..len];
-    let (ns, zone) = zone_name(name, civil.ns)?;
-    Some(RawStamp { ns, width: SECOND, zone, at: 0, len: 24 + len as u32 })
+    let (ns, zone) = zone_name(&rest[..len], civil.ns)?;
+    Some(RawStamp { ns, width, zone, at: 0, len: (end + 1 + len) as u32 })
 }
 
 /// What a zone abbreviation says by itself: `UTC` and the numeric ones (`+03`, `-0330`) are exact, names are not unique.
@@ -72,19 +81,89 @@ pub fn yearless(line: &[u8]) -> Option<RawStamp> {
 /// `Dec 31 23:57:42.011790`.
 pub fn yearless_precise(line: &[u8]) -> Option<RawStamp> {
     let (ns, len) = month_day_clock(line)?;
-    let fraction = line.get(len..len + 7)?;
-    if fraction[0] != b'.' {
-        return None;
-    }
-    let mut micros = 0i64;
-    for b in &fraction[1..] {
-        if !b.is_ascii_digit() {
-            return None;
-        }
-        micros = micros * 10 + i64::from(b - b'0');
-    }
+    let micros = fraction(line.get(len..len + 7)?)?;
     let stamp = RawStamp { ns: ns + micros * 1_000, width: 1_000, zone: Zone::Yearless, at: 0, len: len as u32 + 7 };
     if followed(line, stamp.len) { Some(stamp) } else { None }
+}
+
+/// `1767225462.011790`: ten columns of seconds. A clock that was never set has fewer digits.
+pub fn unix(line: &[u8]) -> Option<RawStamp> {
+    if line.get(10) != Some(&b'.') || line.get(17) != Some(&b' ') {
+        return None;
+    }
+    let micros = padded(&line[..10])? * 1_000_000 + fraction(&line[10..17])?;
+    Some(RawStamp { len: 17, ..from_unix_us(micros)? })
+}
+
+/// `[    5.011790]`: since boot.
+pub fn monotonic(line: &[u8]) -> Option<RawStamp> {
+    let (micros, len) = since_boot(line)?;
+    if line.get(len) != Some(&b']') || line.get(len + 1) != Some(&b' ') {
+        return None;
+    }
+    Some(since(micros, len + 1))
+}
+
+/// `[    5.011790 <    1.999790 >]`: since boot, and since the entry before (`*` before `>` where that is of another boot and the
+/// difference is of the wall clock). The first entry has blanks for the difference.
+pub fn delta(line: &[u8]) -> Option<RawStamp> {
+    const NONE: &[u8] = b"                ]";
+    let (micros, len) = since_boot(line)?;
+    let rest = &line[len..];
+    let end = if rest.starts_with(NONE) {
+        NONE.len()
+    } else {
+        let step = rest.strip_prefix(b" <")?;
+        let dot = seconds(step)?;
+        fraction(step.get(dot..dot + 7)?)?;
+        if !matches!(step.get(dot + 7..dot + 10), Some(b" >]" | b"*>]")) {
+            return None;
+        }
+        2 + dot + 10
+    };
+    if rest.get(end) != Some(&b' ') {
+        return None;
+    }
+    Some(since(micros, len + end))
+}
+
+fn since(micros: i64, len: usize) -> RawStamp {
+    RawStamp { ns: micros.saturating_mul(1_000), width: 1_000, zone: Zone::Monotonic, at: 0, len: len as u32 }
+}
+
+/// Microseconds behind `[`, and where their text ends.
+fn since_boot(line: &[u8]) -> Option<(i64, usize)> {
+    if line.first() != Some(&b'[') {
+        return None;
+    }
+    let dot = 1 + seconds(&line[1..])?;
+    let micros = padded(&line[1..dot])? * 1_000_000 + fraction(line.get(dot..dot + 7)?)?;
+    Some((micros, dot + 7))
+}
+
+/// How long a number of seconds is: five columns, or as many digits as it takes.
+fn seconds(text: &[u8]) -> Option<usize> {
+    let len = memchr::memchr(b'.', &text[..text.len().min(12)])?;
+    let is_number = len >= 5 && padded(&text[..len]).is_some() && (len == 5 || text[0] != b' ');
+    is_number.then_some(len)
+}
+
+/// A number with blanks before it.
+fn padded(text: &[u8]) -> Option<i64> {
+    let digits = text.trim_ascii_start();
+    if digits.is_empty() || digits.len() > 12 || text.len() - digits.len() != text.iter().take_while(|b| **b == b' ').count() {
+        return None;
+    }
+    decimal(digits)
+}
+
+/// `.011790` in microseconds.
+fn fraction(text: &[u8]) -> Option<i64> {
+    decimal(text.strip_prefix(b".")?)
+}
+
+fn decimal(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0, |value: i64, b| if b.is_ascii_digit() { Some(value * 10 + i64::from(b - b'0')) } else { None })
 }
 
 /// Civil time in 1972, and the length of `MONTH DD HH:MM:SS`. The day has two digits (syslog's own files pad it with a blank).

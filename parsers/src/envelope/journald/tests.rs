@@ -1,6 +1,7 @@
 //! What each mode makes of representative entries (samples/: see README.md), and that no bytes at all do harm.
 
 mod cases;
+mod modes;
 
 use super::*;
 use crate::detect::detect;
@@ -15,8 +16,14 @@ static SAMPLES: &[(&Envelope, &[u8])] = &[
     (&SHORT_ISO, include_bytes!("samples/short-iso.txt")),
     (&SHORT_ISO_PRECISE, include_bytes!("samples/short-iso-precise.txt")),
     (&SHORT_FULL, include_bytes!("samples/short-full.txt")),
+    (&SHORT_FULL, include_bytes!("samples/with-unit.txt")),
     (&SHORT, include_bytes!("samples/short.txt")),
     (&SHORT_PRECISE, include_bytes!("samples/short-precise.txt")),
+    (&SHORT_UNIX, include_bytes!("samples/short-unix.txt")),
+    (&SHORT_MONOTONIC, include_bytes!("samples/short-monotonic.txt")),
+    (&SHORT_DELTA, include_bytes!("samples/short-delta.txt")),
+    (&JSON_PRETTY, include_bytes!("samples/json-pretty.txt")),
+    (&VERBOSE, include_bytes!("samples/verbose.txt")),
 ];
 
 fn read_all(bytes: &[u8], envelope: &Envelope) -> Vec<Entry> {
@@ -56,7 +63,14 @@ fn every_mode_reads_its_sample() {
         assert!(texts.contains(&"utf8 café 模型 🚀 ready"), "{}", envelope.name);
         assert!(texts.iter().any(|t| t.starts_with("Started sglang-prefill.service - ")), "{}", envelope.name);
         assert!(entries.iter().any(|e| e.meta.unit == "sglang-prefill.service" && e.meta.pid == Some(1)), "{}", envelope.name);
-        assert!(entries.iter().any(|e| e.meta.ident == "sg lang[x]: y" && e.meta.pid == Some(1801)), "{}", envelope.name);
+        let with_unit = entries.iter().any(|e| e.meta.unit_source == short::PRINTED_UNIT);
+        let odd =
+            |e: &Entry| e.meta.ident == "sg lang[x]: y" || (with_unit && e.meta.unit == "dynamo-decode.service" && e.meta.ident.is_empty());
+        assert!(entries.iter().any(|e| odd(e) && e.meta.pid == Some(1801)), "{}", envelope.name);
+        let dated = |e: &Entry| e.meta.stamp.is_some();
+        let undated = [SHORT_MONOTONIC.name, SHORT_DELTA.name].contains(&envelope.name);
+        let payloads = entries.iter().filter(|e| e.content == Content::Payload);
+        assert!(payloads.clone().all(|e| dated(e) != undated && (!undated || e.meta.monotonic.is_some())), "{}", envelope.name);
         assert!(texts.contains(&""), "{}: the empty message", envelope.name);
         assert!(texts.contains(&"second MESSAGE"), "{}", envelope.name);
     }
