@@ -10,6 +10,7 @@
 )]
 
 pub mod clock;
+pub mod declared;
 pub mod detect;
 pub mod dynamo;
 pub mod envelope;
@@ -59,9 +60,14 @@ pub static FORMATS: &[&Format] = &[
     &records::JSON,
 ];
 
-/// Every kind of every format.
-pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
+/// Every kind of every built-in format.
+pub fn built_in_kinds() -> impl Iterator<Item = &'static event::Kind> {
     FORMATS.iter().flat_map(|f| f.kinds.iter().copied()).chain(text::kinds::KINDS.iter().copied())
+}
+
+/// Every kind of every format, those that users declared included.
+pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
+    built_in_kinds().chain(declared::kinds())
 }
 
 /// The kind of a name.
