@@ -122,7 +122,8 @@ fn a_user_s_format_joins_the_time_axis_of_a_real_run() {
     let place = Place::with("direct-run");
     // The id stands in the run's router log, worker log, trace and smoke answer too.
     place.write("direct-run/logs/site.log", b"1795978472 sent n=41 rid=edf9ed01-3219-4585-a510-233214f462c1\nan odd line\n");
-    let text = FORMAT.replace("(?<n>\\d+)", "(?<n>\\d+) rid=(?<rid>\\S+)") + "ids.rid = \"rid\"\n[[format.samples]]\ntext = \"1795978472 sent n=4 rid=x\"\nids.rid = \"x\"\n";
+    let text = FORMAT.replace("(?<n>\\d+)", "(?<n>\\d+) rid=(?<rid>\\S+)")
+        + "ids.rid = \"rid\"\n[[format.samples]]\ntext = \"1795978472 sent n=4 rid=x\"\nids.rid = \"x\"\n";
     place.write("home/.config/corr/formats/site.toml", text.as_bytes());
     let ask = ["query", "direct-run", "chatcmpl-edf9ed01-3219-4585-a510-233214f462c1", "--format", "csv", "--fields", "time,source,kind"];
     let scanned = place.corr(&ask);
@@ -180,7 +181,12 @@ fn a_built_in_format_keeps_its_lines_unless_the_user_says_so() {
     place.write("run/server.log", format!("{sglang}\n").as_bytes());
     place.write("run/corr.toml", text("").as_bytes());
     let ran = place.corr(&["query", "run"]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("corr.toml:6: format `mine`: sample 1: it is a record of sglang already; write `over = [\"sglang\"]`"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2)
+            && ran.stderr.contains("corr.toml:6: format `mine`: sample 1: it is a record of sglang already; write `over = [\"sglang\"]`"),
+        "{}",
+        ran.stderr
+    );
     place.write("run/corr.toml", text("over = [\"sglang\"]\n").as_bytes());
     let ran = place.corr(&["query", "run", "kind:mine"]);
     assert!(ran.code == Some(0) && ran.stdout.contains("fired up"), "{}{}", ran.stdout, ran.stderr);

@@ -121,12 +121,7 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     (seen.max(1), hits)
 }
 
-fn rank_formats(
-    sample: &[u8],
-    envelope: Option<&'static Envelope>,
-    document: bool,
-    known: &[&'static Format],
-) -> (Vec<Score>, usize) {
+fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bool, known: &[&'static Format]) -> (Vec<Score>, usize) {
     let layout = Layout { envelope, formats: known.to_vec(), document };
     let mut reader = Reader::new(sample, 0, &layout);
     let mut counts = vec![0usize; known.len()];

@@ -129,11 +129,7 @@ impl Declared {
     }
 
     /// `more` adds the formats that are not the run's own.
-    fn parse_with(
-        text: &str,
-        name: &str,
-        more: impl FnOnce(Formats) -> Result<Formats, DeclaredError>,
-    ) -> Result<Declared, DeclaredError> {
+    fn parse_with(text: &str, name: &str, more: impl FnOnce(Formats) -> Result<Formats, DeclaredError>) -> Result<Declared, DeclaredError> {
         let at = |offset: usize, error: String| DeclaredError { path: format!("{name}:{}", line_of(text, offset)), error };
         let file: File = toml::from_str(text).map_err(|e| {
             let error = e.message().to_string();

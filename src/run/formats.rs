@@ -108,7 +108,9 @@ impl Formats {
             let first = record::head_format(sample.text.as_bytes(), &order);
             if let Some(other) = first.filter(|f| f.name != definition.name) {
                 let next = format!("make the `match` or `keys` of {} say more, or declare it behind this one", other.name);
-                return Err(definition.problem(Part::Sample(i, Some("text")), format!("it is taken by {} before this format; {next}", other.name)));
+                return Err(
+                    definition.problem(Part::Sample(i, Some("text")), format!("it is taken by {} before this format; {next}", other.name))
+                );
             }
         }
         Ok(())
@@ -157,7 +159,8 @@ impl Text<'_> {
 
     /// The byte where a part of the definition at this place stands: the part's own, or the nearest that is known.
     fn place(&self, format: usize, part: &Part) -> Option<usize> {
-        let keys = toml::from_str::<Keyed>(self.text).ok().and_then(|mut k| (format < k.format.len()).then(|| k.format.swap_remove(format)));
+        let keys =
+            toml::from_str::<Keyed>(self.text).ok().and_then(|mut k| (format < k.format.len()).then(|| k.format.swap_remove(format)));
         let keys = keys.unwrap_or_default();
         let of_key = |key: &str| keys.get(key).map(|k| k.span().start);
         let found = match part {

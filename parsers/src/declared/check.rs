@@ -27,7 +27,11 @@ fn one(definition: &Definition, compiled: &Compiled, sample: &Sample) -> Result<
     let is_head = compiled.head(record);
     let matcher = if definition.json { "`keys` and `where`" } else { "`match`" };
     if !sample.taken {
-        return if is_head { Err((Some("taken"), format!("expected not to be taken, but {matcher} takes it; make it say more"))) } else { Ok(()) };
+        return if is_head {
+            Err((Some("taken"), format!("expected not to be taken, but {matcher} takes it; make it say more")))
+        } else {
+            Ok(())
+        };
     }
     if !is_head {
         let next = format!("correct {matcher} or the sample, or write `taken = false` in it");

@@ -113,7 +113,14 @@ impl Parts {
             ids.extend(parts.iter().map(|part| (*kind, leak(part))));
         }
         let withheld = definition.withheld.iter().map(|w| leak(w)).collect();
-        Ok(Parts { stamp, level: definition.level.as_deref().map(leak), message: definition.message.as_deref().map(leak), fields, ids, withheld })
+        Ok(Parts {
+            stamp,
+            level: definition.level.as_deref().map(leak),
+            message: definition.message.as_deref().map(leak),
+            fields,
+            ids,
+            withheld,
+        })
     }
 
     /// Every part that the definition names, with the key that names it.
@@ -135,7 +142,9 @@ pub fn field_name(definition: &Definition, name: &str) -> Result<(), Problem> {
         return Err(definition.problem(part, format!("`{name}` is no name of a field; write it in lower case with `_`: `queue_ms`")));
     }
     if TAKEN.contains(&name) {
-        return Err(definition.problem(part, format!("a query reads `{name}` as something else than a field; give it another name under `fields`")));
+        return Err(
+            definition.problem(part, format!("a query reads `{name}` as something else than a field; give it another name under `fields`"))
+        );
     }
     if IDS.iter().any(|k| k.field() == name) {
         return Err(definition.problem(part, format!("`{name}` is an id; declare it under `ids`")));

@@ -46,9 +46,7 @@ impl Stamps {
     /// What a definition says of its stamp.
     pub fn new(definition: &Definition) -> Result<Stamps, Problem> {
         match (definition.stamp_format.as_deref(), definition.stamp_unit.as_deref()) {
-            (Some(_), Some(_)) => {
-                Err(definition.problem(Part::Key("stamp_unit"), "it has both `stamp_format` and `stamp_unit`; keep one"))
-            }
+            (Some(_), Some(_)) => Err(definition.problem(Part::Key("stamp_unit"), "it has both `stamp_format` and `stamp_unit`; keep one")),
             (None, None) => Ok(Stamps::Any),
             (None, Some(unit)) => match unit {
                 "s" => Ok(Stamps::Epoch(SECOND)),
