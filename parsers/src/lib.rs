@@ -9,6 +9,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
 )]
 
+pub mod client;
 pub mod clock;
 pub mod declared;
 pub mod detect;
@@ -24,6 +25,7 @@ pub mod records;
 mod search;
 pub mod secret;
 pub mod sglang;
+pub mod srtctl;
 pub mod stamp;
 pub mod systemd;
 pub mod text;
@@ -32,7 +34,7 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 4;
+pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
@@ -55,6 +57,10 @@ pub static FORMATS: &[&Format] = &[
     &trace::REQUEST_TRACE,
     &trace::AGENT_TRACE,
     &trace::AUDIT,
+    &client::AIPERF,
+    &client::BENCH,
+    &client::MOONCAKE,
+    &srtctl::SRTCTL,
     &systemd::SYSTEMD,
     // The general one is the last.
     &records::JSON,
