@@ -23,7 +23,7 @@ pub static BENCH: &[(&str, &str)] = &[
         "bench_result",
     ),
     (
-        "{\n  \"schema_version\": 1,\n  \"benchmark_type\": \"sa-bench\",\n  \"result_path\": \"sa-bench_isl_1024_osl_256/results_concurrency_4_gpus_2.json\",\n  \"concurrency\": 4,\n  \"benchmark_start_time_unix\": 1795978452.25,\n  \"benchmark_end_time_unix\": 1795978472.5,\n  \"duration\": 20.25,\n  \"clock_source\": \"head_node_unix_clock\",\n  \"status\": \"completed\",\n  \"reason\": null\n}",
+        r#"{"schema_version": 1, "benchmark_type": "sa-bench", "result_path": "sa-bench_isl_1024_osl_256/results_concurrency_4_gpus_2.json", "concurrency": 4, "benchmark_start_time_unix": 1795978452.25, "benchmark_end_time_unix": 1795978472.5, "duration": 20.25, "clock_source": "head_node_unix_clock", "status": "completed", "reason": null}"#,
         "measurement_window",
     ),
 ];

@@ -45,13 +45,19 @@ fn milestones_have_fields() {
     let event = read("2026-11-29 18:51:46 [INFO] Model is ready. Have 1 prefills and 2 decodes.");
     assert_eq!((int(&event, "prefill"), int(&event, "decode")), (Some(1), Some(2)));
     let event = read("2026-11-29 18:50:48 [ERROR] Critical process 'tachometer' exited with code 1");
-    assert_eq!((text(&event, "process").as_deref(), int(&event, "exit_code"), event.level), (Some("tachometer"), Some(1), Some(Level::Error)));
+    assert_eq!(
+        (text(&event, "process").as_deref(), int(&event, "exit_code"), event.level),
+        (Some("tachometer"), Some(1), Some(Level::Error))
+    );
     let event = read("[srtctl:2026-11-29T18:57:17Z] ERROR: Benchmark exited with status 2; inspect /srv/a.log");
     assert_eq!(int(&event, "exit_code"), Some(2));
     assert_eq!(int(&read("✗ Sweep failed (exit code: 137)"), "exit_code"), Some(137));
     assert_eq!(int(&read("Running benchmark with concurrency: 16"), "concurrency"), Some(16));
     let event = read("2026-11-29 18:50:43 [INFO] Starting agg worker 1 on node01");
-    assert_eq!((text(&event, "process").as_deref(), int(&event, "index"), text(&event, "node").as_deref()), (Some("agg worker"), Some(1), Some("node01")));
+    assert_eq!(
+        (text(&event, "process").as_deref(), int(&event, "index"), text(&event, "node").as_deref()),
+        (Some("agg worker"), Some(1), Some("node01"))
+    );
     assert_eq!(text(&read("2026-11-29 18:50:43 [INFO] Starting backend workers"), "phase").as_deref(), Some("workers"));
     assert_eq!(int(&read("[srtctl:2026-11-29T18:57:17Z] Interrupted by signal 15"), "signal"), Some(15));
 }
