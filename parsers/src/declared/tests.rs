@@ -1,5 +1,7 @@
 //! What a definition reads, and what it refuses. Expected values were worked out by hand (`date -u -d … +%s`).
 
+mod clients;
+
 use proptest::prelude::*;
 
 use super::{Definition, OneOrMany, Part, Sample, load, ordered};

@@ -5,25 +5,28 @@ use crate::event::{Event, Kind, Value};
 use crate::keyvalue;
 
 /// Messages that are one fixed text, or begin with it.
-const FIXED: &[(&str, &Kind, Option<(&str, &str)>)] = &[
-    ("Sweep Orchestrator", &k::RUN_STARTED, None),
-    ("Starting infrastructure services", &k::PHASE_STARTED, Some(("phase", "infrastructure"))),
-    ("Starting backend workers", &k::PHASE_STARTED, Some(("phase", "workers"))),
-    ("Starting frontend layer", &k::PHASE_STARTED, Some(("phase", "frontend"))),
-    ("Starting Tachometer", &k::PHASE_STARTED, Some(("phase", "tachometer"))),
-    ("Starting benchmark", &k::BENCHMARK_STARTED, None),
-    ("Server is healthy - starting benchmark", &k::BENCHMARK_STARTED, None),
-    ("Benchmark completed successfully", &k::BENCHMARK_COMPLETED, None),
-    ("Server did not become healthy", &k::NOT_READY, None),
-    ("Wait for model aborted by stop event", &k::NOT_READY, None),
-    ("Waiting for ", &k::WAITING, None),
-    ("Polling ", &k::WAITING, None),
-    ("Stop requested, terminating benchmark", &k::RUN_INTERRUPTED, None),
-    ("Critical process failure detected!", &k::RUN_FAILED, None),
-    ("Cleanup", &k::CLEANUP_STARTED, None),
-    ("✓ Sweep completed successfully", &k::RUN_COMPLETED, None),
-    ("Interrupted", &k::RUN_INTERRUPTED, None),
-    ("SA-Bench complete. Results in ", &k::DRIVER_LOG, None),
+const FIXED: &[(&str, &Kind)] = &[
+    ("Sweep Orchestrator", &k::RUN_STARTED),
+    ("Starting benchmark", &k::BENCHMARK_STARTED),
+    ("Server is healthy - starting benchmark", &k::BENCHMARK_STARTED),
+    ("Benchmark completed successfully", &k::BENCHMARK_COMPLETED),
+    ("Server did not become healthy", &k::NOT_READY),
+    ("Wait for model aborted by stop event", &k::NOT_READY),
+    ("Waiting for ", &k::WAITING),
+    ("Polling ", &k::WAITING),
+    ("Stop requested, terminating benchmark", &k::RUN_INTERRUPTED),
+    ("Critical process failure detected!", &k::RUN_FAILED),
+    ("Cleanup", &k::CLEANUP_STARTED),
+    ("✓ Sweep completed successfully", &k::RUN_COMPLETED),
+    ("Interrupted", &k::RUN_INTERRUPTED),
+];
+
+/// How the orchestrator announces a phase, and the phase.
+const PHASES: &[(&str, &str)] = &[
+    ("Starting infrastructure services", "infrastructure"),
+    ("Starting backend workers", "workers"),
+    ("Starting frontend layer", "frontend"),
+    ("Starting Tachometer", "tachometer"),
 ];
 
 /// `Name: value` lines of the orchestrator's banner.
@@ -47,11 +50,11 @@ fn fixed<'a>(text: &'a str, event: &mut Event<'a>) -> Option<&'static Kind> {
         event.field(name, start.trim_end_matches([':', ' ']), Value::Str(text[start.len()..].into()));
         return Some(&k::RUN_FACT);
     }
-    let (_, kind, field) = FIXED.iter().find(|(start, _, _)| text.starts_with(start))?;
-    if let Some((name, value)) = field {
-        event.field(name, *name, Value::Str((*value).into()));
+    if let Some((start, phase)) = PHASES.iter().find(|(start, _)| text.starts_with(start)) {
+        event.field("phase", *start, Value::Str((*phase).into()));
+        return Some(&k::PHASE_STARTED);
     }
-    Some(kind)
+    FIXED.iter().find(|(start, _)| text.starts_with(start)).map(|(_, kind)| *kind)
 }
 
 /// Messages with parts.
