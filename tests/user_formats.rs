@@ -66,6 +66,17 @@ fn the_document_s_examples_answer_as_it_says() {
     assert_eq!(ran, 2);
 }
 
+#[test]
+fn the_definition_of_the_readme_holds() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let (_, definition) = blocks(&readme).into_iter().find(|(info, _)| info == "toml").unwrap();
+    let place = Place::new();
+    place.write("run/corr.toml", definition.as_bytes());
+    place.write("run/a.log", b"2026-11-29T18:54:33.001Z gateway 503 7ms r-1\n");
+    let ran = place.corr(&["query", "run", "latency_ms:<10", "--format", "csv", "--fields", "time,status,request_id"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "time,status,request_id\n2026-11-29T18:54:33.001Z,503,r-1\n"), "{}", ran.stderr);
+}
+
 const FORMAT: &str = "[[format]]\nname = \"site\"\nmatch = '(?<t>\\d{10}) (?<what>\\w+) n=(?<n>\\d+)'\nstamp = \"t\"\nstamp_unit = \"s\"\n";
 const SAMPLE: &str = "[[format.samples]]\ntext = \"1795978472 done n=4\"\nfields = { n = 4 }\nstamp = \"2026-11-29T18:54:32Z\"\n";
 
