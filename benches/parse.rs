@@ -6,11 +6,12 @@
 #[allow(dead_code)]
 mod log;
 
+use corr_parsers::declared::{self, Definition, OneOrMany, Sample};
 use corr_parsers::detect;
 use corr_parsers::event::Event;
 use corr_parsers::format::Format;
 use corr_parsers::record::{Layout, Reader};
-use corr_parsers::{dynamo, text};
+use corr_parsers::{client, dynamo, srtctl, text};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
