@@ -145,8 +145,22 @@ fn a_user_s_format_joins_the_time_axis_of_a_real_run() {
     assert_eq!(place.corr(&ask).stdout, scanned.stdout);
     let listed = place.corr(&["sources", "direct-run", "--explain", "direct-run/logs/site.log"]);
     assert!(listed.stdout.contains("1 of 2 records begin with what `match` of the user format site says"), "{}", listed.stdout);
+    assert!(!place.corr(&["sources", "direct-run"]).stdout.contains("the declared format"));
+    place.write("direct-run/logs/site.log", b"an odd line\n");
+    assert!(place.corr(&["sources", "direct-run"]).stdout.contains("the declared format `site` has no record at the head of any source"));
     let misspelled = place.corr(&["query", "direct-run", "kind:sites"]);
     assert!(misspelled.stderr.contains("did you mean site?"), "{}", misspelled.stderr);
+}
+
+#[test]
+fn a_user_s_lines_are_found_inside_an_envelope() {
+    let place = Place::new();
+    let entry = r#"{"__REALTIME_TIMESTAMP":"1795978473250000","_HOSTNAME":"h1","_SYSTEMD_UNIT":"site.service","SYSLOG_IDENTIFIER":"site","_PID":"7","MESSAGE":"1795978472 done n=4"}"#;
+    place.write("run/site.journal.jsonl", format!("{entry}\n").as_bytes());
+    place.write("run/corr.toml", format!("{FORMAT}{SAMPLE}").as_bytes());
+    let ran = place.corr(&["query", "run", "kind:site unit:site.service n:4", "--format", "csv", "--fields", "time,kind,n"]);
+    // Of two stamps that name their zone the narrower is shown: the journal's microsecond, not the record's second.
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "time,kind,n\n2026-11-29T18:54:33.250000Z,site,4\n"), "{}", ran.stderr);
 }
 
 #[test]

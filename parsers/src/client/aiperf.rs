@@ -1,4 +1,4 @@
-//! One request as AIPerf records it.
+//! One request as AIPerf records it: with metrics (`profile_export.jsonl`), or raw with all bodies (`profile_export_raw.jsonl`).
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use crate::ids::IdKind;
 use crate::json::{self, End, Member};
 use crate::records::keys;
 use crate::stamp::{RawStamp, Zone};
-use crate::trace;
 use crate::trace::row::{self, Span};
+use crate::trace::{self, headers};
 
 /// How far into a line the record's own members are looked for.
 const HEAD: usize = 1024;
@@ -33,7 +33,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
             b"metrics" => metrics(value, event),
             b"error" => error(value, event),
             _ => {
-                other(event, value, &member);
+                beside(&member, value, event);
                 End::Open
             }
         };
@@ -44,6 +44,29 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     }
     let end = if inner == End::Damaged { inner } else { walk.end() };
     trace::outcome(end, record, event)
+}
+
+/// Members of a raw record, and of those to come: only numbers are shown.
+fn beside<'a>(member: &Member<'a>, value: Span<'a>, event: &mut Event<'a>) {
+    match member.key {
+        b"request_headers" | b"response_headers" if value.bytes.first() == Some(&b'{') => headers::read(value, event),
+        // Wall-clock times of the connection; also headers, which stay withheld.
+        b"trace_data" if value.bytes.first() == Some(&b'{') => {
+            for inner in json::members(value.bytes) {
+                numbers(event, value.of(&inner), &inner, "trace_data");
+            }
+        }
+        b"payload" => withhold(event, value, "payload"),
+        b"responses" => withhold(event, value, "responses"),
+        _ => numbers(event, value, member, "body"),
+    }
+}
+
+fn numbers<'a>(event: &mut Event<'a>, value: Span<'a>, member: &Member<'a>, name: &'static str) {
+    match value.bytes.first() {
+        Some(b'"' | b'{' | b'[') => withhold(event, value, name),
+        _ => other(event, value, member),
+    }
 }
 
 fn metadata<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {

@@ -99,6 +99,20 @@ fn a_failed_request_of_aiperf() {
 }
 
 #[test]
+fn a_raw_record_of_aiperf_shows_no_body_and_no_header() {
+    let meta = AIPERF.samples[1].0.split(r#","metrics""#).next().unwrap();
+    let record = format!(
+        r#"{meta},"start_perf_ns":81722,"payload":{{"messages":[{{"role":"user","content":"a secret"}}],"model":"tiny"}},"request_headers":{{"Authorization":"a secret","x-request-id":"c35e4b1b-6775-4750-b875-94cd68e5ec15"}},"status":200,"note":"a secret","responses":[{{"perf_ns":81999,"packets":[{{"name":"data","value":"a secret"}}]}}],"trace_data":{{"trace_type":"a secret","request_send_start_ns":1795978481119147999}},"error":null}}"#
+    );
+    let event = read(&AIPERF, &record);
+    assert!(!shown(&record, &event).contains("secret"), "{}", shown(&record, &event));
+    assert!(event.fields.iter().all(|f| !format!("{f:?}").contains("secret")));
+    assert_eq!((field(&event, "status"), event.get("request_send_start_ns")), (Some(200.0), Some(&Value::Int(1_795_978_481_119_147_999))));
+    let names: Vec<&str> = event.withheld.iter().map(|w| w.name).collect();
+    assert!(names.contains(&"payload") && names.contains(&"responses"), "{names:?}");
+}
+
+#[test]
 fn the_captures_of_aiperf_records() {
     // Counts by jq over the files: records, warm-up, with x_request_id, with a session, tokens in, tokens out.
     for (run, counts) in [

@@ -191,7 +191,7 @@ fn what_contradicts_itself_is_refused() {
     refused(&|d| d.pattern = None, Part::Whole, "`match = '…'`");
     refused(&|d| d.pattern = Some(".*".into()), Part::Key("match"), "every line");
     refused(&|d| d.pattern = Some(r"A (?=x)".into()), Part::Key("match"), "look-around");
-    refused(&|d| d.pattern = Some(r"(?:\w{100}){100}".into()), Part::Key("match"), "size limit");
+    refused(&|d| d.pattern = Some(r"(?:\w{100}){200}".into()), Part::Key("match"), "size limit");
     refused(&|d| d.pattern = Some(r"A (?<kind>\d+)".into()), Part::Key("match"), "`kind`");
     refused(&|d| d.pattern = Some(r"A (?<rid>\d+)".into()), Part::Key("match"), "under `ids`");
     refused(&|d| d.stamp = Some("t".into()), Part::Key("stamp"), "no group");

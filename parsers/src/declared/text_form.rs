@@ -16,8 +16,8 @@ use crate::records::disjoint;
 
 /// A longer line is not looked at: matching is linear, but so is the time of a line of a gigabyte.
 const MAX_LINE: usize = 64 << 10;
-/// Bytes that a compiled pattern may take.
-const MAX_PATTERN: usize = 1 << 20;
+/// Bytes that a compiled pattern may take; Unicode classes such as `\w` are large.
+const MAX_PATTERN: usize = 8 << 20;
 
 /// A pattern and what its groups are.
 #[derive(Debug)]
