@@ -248,4 +248,31 @@ proptest! {
         }
         prop_assert_eq!(at, source.len());
     }
+
+    #[test]
+    fn any_definition_is_compiled_or_refused(
+        text in prop_oneof![".{0,20}", r"(?:\(\?<[a-z]{1,3}>|\\[dwsS]|[+*?.|()\[\]{}]|[0-9a-z]){0,12}"],
+        stamp in prop_oneof![Just(String::new()), "(?:%[a-zA-Z%.:+0-9-]|[ /:.,TZ-]){0,10}", ".{0,12}"],
+        line in ".{0,40}",
+        part in "[a-z.]{0,4}",
+        json in any::<bool>(),
+    ) {
+        let mut d = Definition { name: "p-any".into(), ..Definition::default() };
+        if json {
+            (d.json, d.keys, d.message) = (true, vec![part.clone()], Some(text.clone()));
+        } else {
+            d.pattern = Some(format!("(?<t>{text})"));
+        }
+        d.stamp = Some(if json { part } else { "t".into() });
+        d.stamp_format = Some(stamp).filter(|s| !s.is_empty());
+        if let Ok(compiled) = super::compiled::Compiled::new(&d) {
+            for record in [line.as_str(), "2026-11-29 18:54:32.143 +0000", "29/Nov/2026:18:54:32", "{\"a\":{\"b\":\"Nov 29 18:54:32\"}}"] {
+                let mut event = Event::new(&text::kinds::TEXT);
+                let is_head = compiled.head(record.as_bytes());
+                let outcome = compiled.parse(record.as_bytes(), &mut event);
+                prop_assert!(json || is_head == (outcome == Outcome::Parsed));
+                prop_assert!(event.message.end <= record.len());
+            }
+        }
+    }
 }
