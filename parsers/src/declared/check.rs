@@ -33,6 +33,10 @@ fn one(definition: &Definition, compiled: &Compiled, sample: &Sample) -> Result<
             Ok(())
         };
     }
+    if !is_head && !definition.json && record.first() == Some(&b'{') {
+        let next = "declare it with `json = true`, which withholds bodies by their names";
+        return Err((Some("text"), format!("it is JSON, which `match` does not take; {next}")));
+    }
     if !is_head {
         let next = format!("correct {matcher} or the sample, or write `taken = false` in it");
         return Err((Some("text"), format!("expected to be taken, but {matcher} does not; {next}")));

@@ -58,10 +58,10 @@ impl TextForm {
         Ok(TextForm { pattern: anchored, parts })
     }
 
-    /// Does a record begin with this line?
+    /// Does a record begin with this line? JSON is never one: bodies in it are found by their names, which a pattern would pass by.
     pub fn head(&self, line: &[u8]) -> bool {
         let line = first_line(line);
-        line.len() <= MAX_LINE && self.pattern.is_match(line)
+        line.first() != Some(&b'{') && line.len() <= MAX_LINE && self.pattern.is_match(line)
     }
 
     /// Reads a record by its first line; what follows belongs to the message, or to the body that the line ends in.
