@@ -33,7 +33,7 @@ fn one(definition: &Definition, compiled: &Compiled, sample: &Sample) -> Result<
             Ok(())
         };
     }
-    if !is_head && !definition.json && record.first() == Some(&b'{') {
+    if !is_head && !definition.json && matches!(record, [b'{', ..] | [b'[', b'{', ..]) {
         let next = "declare it with `json = true`, which withholds bodies by their names";
         return Err((Some("text"), format!("it is JSON, which `match` does not take; {next}")));
     }

@@ -272,7 +272,7 @@ proptest! {
                 let mut event = Event::new(&text::kinds::TEXT);
                 let is_head = compiled.head(record.as_bytes());
                 let outcome = compiled.parse(record.as_bytes(), &mut event);
-                let is_json = record.as_bytes().first() == Some(&b'\x7b');
+                let is_json = matches!(record.as_bytes(), [0x7b, ..] | [0x5b, 0x7b, ..]);
                 prop_assert!(json || is_json || is_head == (outcome == Outcome::Parsed));
                 prop_assert!(event.message.end <= record.len());
             }

@@ -61,7 +61,7 @@ impl TextForm {
     /// Does a record begin with this line? JSON is never one: bodies in it are found by their names, which a pattern would pass by.
     pub fn head(&self, line: &[u8]) -> bool {
         let line = first_line(line);
-        line.first() != Some(&b'{') && line.len() <= MAX_LINE && self.pattern.is_match(line)
+        !matches!(line, [b'{', ..] | [b'[', b'{', ..]) && line.len() <= MAX_LINE && self.pattern.is_match(line)
     }
 
     /// Reads a record by its first line; what follows belongs to the message, or to the body that the line ends in.
