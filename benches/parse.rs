@@ -6,11 +6,12 @@
 #[allow(dead_code)]
 mod log;
 
+use corr_parsers::declared::{self, Definition, OneOrMany, Sample};
 use corr_parsers::detect;
 use corr_parsers::event::Event;
 use corr_parsers::format::Format;
 use corr_parsers::record::{Layout, Reader};
-use corr_parsers::{dynamo, text};
+use corr_parsers::{client, dynamo, srtctl, text};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -110,4 +111,70 @@ fn parse_dynamo_text(bencher: Bencher) {
 #[divan::bench(sample_count = 10)]
 fn parse_dynamo_jsonl(bencher: Bencher) {
     run(bencher, samples(&dynamo::JSONL), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_aiperf(bencher: Bencher) {
+    run(bencher, samples(&client::AIPERF), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_bench_result(bencher: Bencher) {
+    run(bencher, samples(&client::BENCH), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_mooncake_trace(bencher: Bencher) {
+    run(bencher, samples(&client::MOONCAKE), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_srtctl(bencher: Bencher) {
+    run(bencher, samples(&srtctl::SRTCTL), each_event);
+}
+
+/// A user's format of each form, and what they cost a source that has none of their lines.
+#[divan::bench(sample_count = 10)]
+fn parse_user_text(bencher: Bencher) {
+    with_users(bencher, repeated("2026-11-29T18:54:32.143Z POST /v1/chat/completions 200 512ms req=b20f2ac2 q=\"hello\"\n"));
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_user_json(bencher: Bencher) {
+    with_users(bencher, repeated("{\"ts\":1795978472143,\"took\":0.5,\"req\":\"b20f2ac2\",\"usage\":{\"in\":187,\"out\":8}}\n"));
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_mixed_sglang_beside_user_formats(bencher: Bencher) {
+    with_users(bencher, mixed());
+}
+
+fn repeated(line: &str) -> Vec<u8> {
+    line.as_bytes().repeat(SIZE / line.len())
+}
+
+fn with_users(bencher: Bencher, bytes: Vec<u8>) {
+    let sample = |text: &str| vec![Sample { text: text.into(), taken: true, ..Sample::default() }];
+    let text = Definition {
+        name: "bench-text".into(),
+        pattern: Some(r#"(?<t>\S+) (?<method>[A-Z]+) (?<path>\S+) (?<status>\d+) (?<took>\d+)ms req=(?<req>\S+) q="(?<q>.*)"$"#.into()),
+        stamp: Some("t".into()),
+        ids: [("request_id".into(), OneOrMany::One("req".into()))].into(),
+        withheld: vec!["q".into()],
+        samples: sample("2026-11-29T18:54:32.143Z POST /v1/x 200 512ms req=b q=\"\""),
+        ..Definition::default()
+    };
+    let json = Definition {
+        name: "bench-json".into(),
+        json: true,
+        keys: vec!["took".into()],
+        stamp: Some("ts".into()),
+        stamp_unit: Some("ms".into()),
+        fields: [("latency_s".into(), "took".into()), ("prompt_tokens".into(), "usage.in".into())].into(),
+        samples: sample("{\"ts\":1795978472143,\"took\":0.5}"),
+        ..Definition::default()
+    };
+    let user: Vec<&'static Format> = [text, json].iter().map(|d| declared::load(d).unwrap()).collect();
+    let layout = detect::detect_with(&bytes[..bytes.len().min(256 << 10)], false, &user).layout;
+    bencher.counter(BytesCount::new(bytes.len())).bench_local(|| each_event(&bytes, &layout));
 }

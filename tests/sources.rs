@@ -127,6 +127,29 @@ fn the_killed_direct_run_and_the_slurm_run() {
 }
 
 #[test]
+fn a_sweep_log_has_the_zone_that_its_batch_script_prints() {
+    let run = tempfile::tempdir().unwrap();
+    let log = |zone: &str, hour: u32| {
+        format!(
+            "Start: Sun Nov 29 10:50:41 {zone} 2026\n2026-11-29 {hour}:50:42 [INFO] Sweep Orchestrator\n✓ Sweep completed successfully\nEnd: Sun Nov 29 10:55:41 {zone} 2026\n"
+        )
+    };
+    for (name, zone, hour) in [("sweep_1.log", "PST", 10), ("sweep_2.log", "+08", 10), ("sweep_3.log", "UTC", 20)] {
+        std::fs::write(run.path().join(name), log(zone, hour)).unwrap();
+    }
+    let (report, _) = json(run.path(), &[]);
+    adds_up(&report);
+    let clock = |key: &str| source(&report, key)["clock"].clone();
+    for (key, rule, how) in
+        [("sweep_1.log", "-08:00", "recorded"), ("sweep_2.log", "+08:00", "recorded"), ("sweep_3.log", "UTC", "assumed")]
+    {
+        assert_eq!((&clock(key)["rule"], &clock(key)["how"]), (&rule.into(), &how.into()), "{key}");
+    }
+    // A driver with a zone of its own is said, not believed.
+    assert!(clock("sweep_3.log")["evidence"].as_str().unwrap().contains("the next line would be 36001 s behind it"));
+}
+
+#[test]
 fn sglang_clocks_are_found_by_evidence() {
     for (below, key, how) in [
         ("sglang/a-0523-text", "server.log", "id"),

@@ -2,7 +2,7 @@
 
 use crate::format::{Envelope, Format};
 use crate::record::{self, Layout, Reader};
-use crate::{ENVELOPES, FORMATS};
+use crate::{ENVELOPES, FORMATS, declared};
 
 /// How much of a source's head is looked at.
 pub const SAMPLE: usize = 256 << 10;
@@ -31,6 +31,12 @@ pub struct Detection {
 
 /// Detects envelope and formats from the first bytes of a source. `whole` says that the sample is the whole source.
 pub fn detect(sample: &[u8], whole: bool) -> Detection {
+    detect_with(sample, whole, &[])
+}
+
+/// [`detect`] with the formats that a run's users declared.
+pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Detection {
+    let known = declared::ordered(FORMATS.to_vec(), user);
     let sample = if whole || sample.last() == Some(&b'\n') {
         sample
     } else {
@@ -43,7 +49,7 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
     let envelopes = rank_envelopes(sample);
     let envelope = envelopes.first().filter(|s| s.share >= 0.5).and_then(|s| ENVELOPES.iter().find(|e| e.name == s.name)).copied();
     let document = envelope.is_none() && whole && is_document(sample);
-    let (formats, sampled) = rank_formats(sample, envelope, document);
+    let (formats, sampled) = rank_formats(sample, envelope, document, &known);
     let mut chosen: Vec<&'static Format> = Vec::new();
     for score in &formats {
         chosen.extend(FORMATS.iter().find(|f| f.name == score.name));
@@ -54,6 +60,7 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
             chosen.push(format);
         }
     }
+    let chosen = declared::ordered(chosen, user);
     Detection { layout: Layout { envelope, formats: chosen, document }, envelopes, formats, sampled }
 }
 
@@ -114,10 +121,10 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     (seen.max(1), hits)
 }
 
-fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bool) -> (Vec<Score>, usize) {
-    let layout = Layout { envelope, formats: FORMATS.to_vec(), document };
+fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bool, known: &[&'static Format]) -> (Vec<Score>, usize) {
+    let layout = Layout { envelope, formats: known.to_vec(), document };
     let mut reader = Reader::new(sample, 0, &layout);
-    let mut counts = vec![0usize; FORMATS.len()];
+    let mut counts = vec![0usize; known.len()];
     let mut sampled = 0usize;
     while let Some(record) = reader.next() {
         if record.payload.iter().all(u8::is_ascii_whitespace) || record.content != crate::format::Content::Payload {
@@ -125,7 +132,7 @@ fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bo
         }
         sampled += 1;
         if let Some(format) = record.format
-            && let Some(i) = FORMATS.iter().position(|f| f.name == format.name)
+            && let Some(i) = known.iter().position(|f| f.name == format.name)
         {
             counts[i] += 1;
         }
@@ -133,7 +140,7 @@ fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bo
             break;
         }
     }
-    let mut scores: Vec<Score> = FORMATS
+    let mut scores: Vec<Score> = known
         .iter()
         .zip(&counts)
         .filter(|(_, n)| **n > 0)

@@ -9,7 +9,9 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
 )]
 
+pub mod client;
 pub mod clock;
+pub mod declared;
 pub mod detect;
 pub mod dynamo;
 pub mod envelope;
@@ -23,6 +25,7 @@ pub mod records;
 mod search;
 pub mod secret;
 pub mod sglang;
+pub mod srtctl;
 pub mod stamp;
 pub mod systemd;
 pub mod text;
@@ -59,14 +62,23 @@ pub static FORMATS: &[&Format] = &[
     &trace::REQUEST_TRACE,
     &trace::AGENT_TRACE,
     &trace::AUDIT,
+    &client::AIPERF,
+    &client::BENCH,
+    &client::MOONCAKE,
+    &srtctl::SRTCTL,
     &systemd::SYSTEMD,
     // The general one is the last.
     &records::JSON,
 ];
 
-/// Every kind of every format.
-pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
+/// Every kind of every built-in format.
+pub fn built_in_kinds() -> impl Iterator<Item = &'static event::Kind> {
     FORMATS.iter().flat_map(|f| f.kinds.iter().copied()).chain(text::kinds::KINDS.iter().copied())
+}
+
+/// Every kind of every format, those that users declared included.
+pub fn kinds() -> impl Iterator<Item = &'static event::Kind> {
+    built_in_kinds().chain(declared::kinds())
 }
 
 /// The kind of a name.

@@ -284,6 +284,10 @@ fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
     let root = PathBuf::from(arguments.first().map_or("", String::as_str));
     let mut sources = Vec::new();
     let mut not_read = Vec::new();
+    for definition in &manifest.definitions {
+        // One that this corr refuses leaves its sources unread, which is said below.
+        let _ = corr_parsers::declared::load(definition);
+    }
     for (key, entry) in &manifest.sources {
         let path = root.join(key);
         let name = path.display().to_string();
@@ -292,7 +296,13 @@ fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
             not_read.push(NotRead { name, why: "the source is gone and its text is not in the store".into(), next, failure: true });
             continue;
         }
-        sources.extend(Asked::indexed(dir, &name, key, &path, entry).map(|asked| Asked { masked: true, ..asked }));
+        match Asked::indexed(dir, &name, key, &path, entry) {
+            Some(asked) => sources.push(Asked { masked: true, ..asked }),
+            None => {
+                let next = "index the run again with this corr".into();
+                not_read.push(NotRead { name, why: "the store names a format that this corr does not have".into(), next, failure: true });
+            }
+        }
     }
     let notes = vec!["the run is not there: answered from the text in the store, in which bodies are masked".into()];
     Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len() }

@@ -52,7 +52,12 @@ impl<'r> Report<'r> {
         let missing = missing::of(run, &borrowed);
         let keys: Vec<&str> = run.sources.iter().map(|s| s.key.as_str()).collect();
         let idle = run.declared.unmatched(&keys);
-        let notes = idle.iter().map(|p| format!("corr.toml: [source.\"{p}\"] matches no file of the run")).collect();
+        let mut notes: Vec<String> = idle.iter().map(|p| format!("corr.toml: [source.\"{p}\"] matches no file of the run")).collect();
+        for format in run.declared.formats() {
+            if !run.sources.iter().any(|s| s.detection.formats.iter().any(|score| score.name == format.name)) {
+                notes.push(format!("the declared format `{}` has no record at the head of any source", format.name));
+            }
+        }
         let events = run.sources.iter().zip(covered).filter_map(|(source, coverage)| Some((source, coverage?))).collect();
         Report { run, layout: RunLayout::read(&run.sources), events, not_read, missing, notes }
     }

@@ -143,6 +143,22 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
         (From::Epoch, &facts.epoch, How::Id),
         (From::Neighbour, &facts.neighbour, How::Id),
     ] {
+        if from == From::Neighbour
+            && let Some(date) = facts.host_date
+            && let Some(behind) = date.until_naive
+        {
+            let east = show_offset(date.east);
+            // The driver starts right behind the date; a zone of its own would put hours between them.
+            if (-5..600).contains(&behind) {
+                let evidence =
+                    format!("{east} from the date that the batch script prints in the same log, {behind} s before its next line");
+                return Ok(with_refused(
+                    Clock { rule: Rule::Fixed(date.east as i32), how: How::Recorded, evidence, ..Clock::assumed() },
+                    &refused,
+                ));
+            }
+            refused.push(format!("the batch script's date says {east}, but the next line would be {behind} s behind it"));
+        }
         let Some(fit) = fit(pairs, from) else { continue };
         // One program's stamp before another's proves little by itself.
         if from == From::Neighbour && fit.hold < 3 {

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use corr_parsers::clock::{self, Rule};
+use corr_parsers::declared::{self, Definition};
 use corr_parsers::format::{Envelope, Format};
 use corr_parsers::record::Layout;
 use corr_parsers::{ENVELOPES, FORMATS};
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Options;
+use super::formats::{Formats, Text};
 
 /// Roles that an owner may have.
 pub const ROLES: &[&str] = &["prefill", "decode", "unified", "router", "frontend", "client", "infra"];
@@ -37,6 +39,7 @@ pub struct Declared {
     /// Exact keys and globs over keys, the most specific first: keys without wildcards, then the longer pattern.
     sources: Vec<Pattern>,
     windows: BTreeMap<String, Window>,
+    formats: Formats,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +82,8 @@ struct File {
     source: BTreeMap<Spanned<String>, SourceTable>,
     #[serde(default)]
     windows: BTreeMap<String, Window>,
+    #[serde(default)]
+    format: Vec<Definition>,
 }
 
 #[derive(Deserialize)]
@@ -95,22 +100,36 @@ struct SourceTable {
 }
 
 impl Declared {
-    /// Reads `corr.toml` in a run's root. No file is no error; one that cannot be read or understood is.
-    pub fn read(root: &Path) -> Result<Declared, DeclaredError> {
-        let path = root.join("corr.toml");
-        let name = path.display().to_string();
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
-                Ok(Declared { fingerprint, ..Declared::parse(&text, &name)? })
+    /// Reads `corr.toml` in a run's root, and the formats that the user declared for all runs. No file is no error; one that cannot be read or
+    /// understood is. `None`: a run without a root, such as standard input.
+    pub fn read(root: Option<&Path>) -> Result<Declared, DeclaredError> {
+        let path = root.map(|root| root.join("corr.toml"));
+        let text = match path.as_deref().map(std::fs::read_to_string) {
+            Some(Ok(text)) => text,
+            None => String::new(),
+            Some(Err(e)) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => String::new(),
+            Some(Err(e)) => {
+                let path = path.unwrap_or_default().display().to_string();
+                return Err(DeclaredError { path, error: format!("{e}; correct or remove it") });
             }
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Declared::default()),
-            Err(e) => Err(DeclaredError { path: name, error: format!("{e}; correct or remove it") }),
+        };
+        let mut declared = Declared::parse_with(&text, &path.unwrap_or_default().display().to_string(), Formats::with_users)?;
+        if !text.is_empty() {
+            declared.fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
         }
+        if !declared.formats.fingerprint.is_empty() {
+            declared.fingerprint = format!("{} {}", declared.fingerprint, declared.formats.fingerprint);
+        }
+        Ok(declared)
     }
 
     /// Reads the text of a `corr.toml`; `name` stands in errors.
     pub fn parse(text: &str, name: &str) -> Result<Declared, DeclaredError> {
+        Declared::parse_with(text, name, Ok)
+    }
+
+    /// `more` adds the formats that are not the run's own.
+    fn parse_with(text: &str, name: &str, more: impl FnOnce(Formats) -> Result<Formats, DeclaredError>) -> Result<Declared, DeclaredError> {
         let at = |offset: usize, error: String| DeclaredError { path: format!("{name}:{}", line_of(text, offset)), error };
         let file: File = toml::from_str(text).map_err(|e| {
             let error = e.message().to_string();
@@ -126,11 +145,14 @@ impl Declared {
                 None => Err(at(tz.span().start, bad_zone(tz.get_ref()))),
             },
         };
-        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows };
+        let mut formats = Formats::default();
+        formats.add(file.format.into_iter().enumerate().collect(), Text { path: name, text })?;
+        let formats = more(formats)?;
+        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows, formats };
         for (pattern, table) in file.source {
             let matcher = matcher(pattern.get_ref()).map_err(|error| at(pattern.span().start, error))?;
             if let Some(format) = &table.format {
-                find_formats(format.get_ref()).map_err(|error| at(format.span().start, error))?;
+                find_formats(format.get_ref(), declared.formats.all()).map_err(|error| at(format.span().start, error))?;
             }
             if let Some(envelope) = &table.envelope {
                 find_envelope(envelope.get_ref()).map_err(|error| at(envelope.span().start, error))?;
@@ -192,6 +214,11 @@ impl Declared {
         self.sources.iter().filter(idle).map(|p| p.text.as_str()).collect()
     }
 
+    /// The formats that users declared, in the order in which their heads are tried.
+    pub fn formats(&self) -> &[&'static Format] {
+        self.formats.all()
+    }
+
     /// A named window.
     pub fn window(&self, name: &str) -> Option<&Window> {
         self.windows.get(name)
@@ -209,7 +236,7 @@ impl Declared {
             let wrong = |error: String| format!("--format-of {option}: {error}");
             let (pattern, names) =
                 option.rsplit_once('=').ok_or_else(|| wrong("write it as SOURCE=FORMAT or SOURCE=ENVELOPE+FORMAT".into()))?;
-            let layout = layout_named(names).map_err(wrong)?;
+            let layout = layout_named(names, self.formats.all()).map_err(wrong)?;
             if matches_key(pattern, key).map_err(wrong)? {
                 forced = Some(layout);
             }
@@ -222,7 +249,10 @@ impl Declared {
             return Ok(None);
         }
         let envelope = said.envelope.as_deref().map(find_envelope).transpose()?;
-        let formats = said.format.as_deref().map_or_else(|| Ok(FORMATS.to_vec()), find_formats)?;
+        let formats = match said.format.as_deref() {
+            None => declared::ordered(FORMATS.to_vec(), self.formats.all()),
+            Some(names) => find_formats(names, self.formats.all())?,
+        };
         Ok(Some(Layout { envelope, formats, document: false }))
     }
 }
@@ -258,14 +288,14 @@ pub fn bad_zone(text: &str) -> String {
 }
 
 /// `FORMAT`, `FORMAT,FORMAT`, `ENVELOPE` or `ENVELOPE+FORMAT`. A format alone means a bare file; an envelope alone, any payload.
-fn layout_named(names: &str) -> Result<Layout, String> {
+fn layout_named(names: &str, user: &[&'static Format]) -> Result<Layout, String> {
     if let Some((envelope, formats)) = names.split_once('+') {
-        return Ok(Layout { envelope: Some(find_envelope(envelope)?), formats: find_formats(formats)?, document: false });
+        return Ok(Layout { envelope: Some(find_envelope(envelope)?), formats: find_formats(formats, user)?, document: false });
     }
     if let Some(envelope) = ENVELOPES.iter().find(|e| e.name == names) {
-        return Ok(Layout { envelope: Some(envelope), formats: FORMATS.to_vec(), document: false });
+        return Ok(Layout { envelope: Some(envelope), formats: declared::ordered(FORMATS.to_vec(), user), document: false });
     }
-    Ok(Layout { envelope: None, formats: find_formats(names)?, document: false })
+    Ok(Layout { envelope: None, formats: find_formats(names, user)?, document: false })
 }
 
 fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
@@ -273,15 +303,15 @@ fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
     ENVELOPES.iter().find(|e| e.name == name).copied().ok_or_else(|| unknown("envelope", name, &names))
 }
 
-fn find_formats(names: &str) -> Result<Vec<&'static Format>, String> {
+fn find_formats(names: &str, user: &[&'static Format]) -> Result<Vec<&'static Format>, String> {
     let mut formats = Vec::new();
     for name in names.split(',') {
         if name == "text" {
             continue;
         }
-        let found = FORMATS.iter().find(|f| f.name == name);
+        let found = user.iter().chain(FORMATS).find(|f| f.name == name);
         formats.push(*found.ok_or_else(|| {
-            let mut known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
+            let mut known: Vec<&str> = user.iter().chain(FORMATS).map(|f| f.name).collect();
             known.push("text");
             known.extend(ENVELOPES.iter().map(|e| e.name));
             unknown("format or envelope", name, &known)
@@ -316,7 +346,7 @@ pub fn did_you_mean<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// 1-based line of a byte offset.
-fn line_of(text: &str, offset: usize) -> usize {
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset.min(text.len())).unwrap_or_default();
     memchr::memchr_iter(b'\n', before).count() + 1
 }

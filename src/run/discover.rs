@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use corr_parsers::clock::Clock;
 use corr_parsers::detect::{self, Detection};
+use corr_parsers::format::Format;
 use corr_parsers::record::Layout;
 
 use super::bytes::{self, Compression};
@@ -213,8 +214,8 @@ pub enum Looked {
     NotRead(NotRead),
 }
 
-/// Looks into a file: class, envelope, formats.
-pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
+/// Looks into a file: class, envelope, formats. `user` are the formats that users declared.
+pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) -> Looked {
     let is_stdin = found.path.as_os_str() == "-";
     if found.stat.size == 0 && !is_stdin {
         let packed = found.path.extension().is_some_and(|e| e == "gz" || e == "zst");
@@ -240,7 +241,7 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
     }
     if let Some(layout) = forced {
-        let mut detection = detect::detect(&sample, whole);
+        let mut detection = detect::detect_with(&sample, whole, user);
         detection.layout = layout.clone();
         // What was found is kept only as far as it was asked for, so that the source is called what it is read as.
         if let Some(asked) = layout.formats.first().filter(|_| layout.formats.len() < corr_parsers::FORMATS.len()) {
@@ -260,7 +261,7 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
     if let Some(class) = class_of(&found.path, &sample) {
         return source(found, class, empty_detection(), compression);
     }
-    let detection = detect::detect(&sample, whole);
+    let detection = detect::detect_with(&sample, whole, user);
     if detection.formats.is_empty() && detection.envelopes.is_empty() && is_binary(&sample) {
         let why = "binary, in no format that corr knows".into();
         let next = "if it is a log, export it as text; else leave it out of the run directory".into();

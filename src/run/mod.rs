@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod declared;
 pub mod discover;
 pub mod events;
+pub mod formats;
 pub mod layout;
 pub mod missing;
 pub mod owners;
@@ -60,10 +61,7 @@ pub struct Run {
 /// Lists a run's files and reads its `corr.toml`, without looking into the files.
 pub fn list(arguments: &[String]) -> Result<(Listing, Declared), OpenError> {
     let listing = discover::list(arguments)?;
-    let declared = match &listing.root {
-        Some(root) => Declared::read(root)?,
-        None => Declared::default(),
-    };
+    let declared = Declared::read(listing.root.as_deref())?;
     Ok((listing, declared))
 }
 
@@ -80,7 +78,7 @@ pub fn open(arguments: &[String], options: &Options) -> Result<Run, OpenError> {
     };
     for found in &listing.files {
         let forced = run.declared.forced_layout(&found.key, options).map_err(OpenError::Option)?;
-        match discover::look(found, forced.as_ref()) {
+        match discover::look(found, forced.as_ref(), run.declared.formats()) {
             Looked::Source(source) => run.sources.push(*source),
             Looked::NotRead(not_read) => run.not_read.push(not_read),
         }

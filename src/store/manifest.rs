@@ -6,12 +6,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use corr_parsers::clock::{Clock, How, read_rule};
+use corr_parsers::declared::{self, Definition};
 use corr_parsers::detect::{Detection, Score};
+use corr_parsers::format::Format;
 use corr_parsers::record::Layout;
 use corr_parsers::{ENVELOPES, FORMATS, PARSER_VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::run::bytes::Compression;
+use crate::run::formats::fingerprint;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
@@ -46,6 +49,9 @@ pub struct Manifest {
     pub sources: BTreeMap<String, Entry>,
     /// Everything else that was found and looked into, so that it need not be looked into again.
     pub others: BTreeMap<String, Other>,
+    /// The formats that users declared, for a store that is asked without its run.
+    #[serde(default)]
+    pub definitions: Vec<Definition>,
 }
 
 /// An indexed source.
@@ -55,6 +61,9 @@ pub struct Entry {
     pub compression: Compression,
     pub envelope: Option<String>,
     pub formats: Vec<String>,
+    /// Which of them users declared, with the hash of the definition.
+    #[serde(default)]
+    pub user_formats: BTreeMap<String, String>,
     pub document: bool,
     pub scores: Vec<(String, f64, String)>,
     pub envelope_scores: Vec<(String, f64, String)>,
@@ -162,15 +171,25 @@ impl Entry {
         };
         let mut formats = Vec::new();
         for name in &self.formats {
-            formats.push(*FORMATS.iter().find(|f| f.name == name)?);
+            formats.push(self.format(name)?);
         }
         Some(Layout { envelope, formats, document: self.document })
+    }
+
+    fn format(&self, name: &str) -> Option<&'static Format> {
+        match self.user_formats.get(name) {
+            None => FORMATS.iter().find(|f| f.name == name).copied(),
+            Some(hash) => declared::loaded().find(|f| f.name == name && fingerprint(f).as_ref() == Some(hash)),
+        }
     }
 
     /// What detection said.
     pub fn detection(&self) -> Option<Detection> {
         let layout = self.layout()?;
-        let known = |name: &str| FORMATS.iter().map(|f| f.name).chain(ENVELOPES.iter().map(|e| e.name)).find(|n| *n == name);
+        let known = |name: &str| {
+            let names = FORMATS.iter().copied().chain(declared::loaded()).map(|f| f.name);
+            names.chain(ENVELOPES.iter().map(|e| e.name)).find(|n| *n == name)
+        };
         let scores = |list: &[(String, f64, String)]| {
             list.iter().filter_map(|(n, s, r)| Some(Score { name: known(n)?, share: *s, reason: r.clone() })).collect()
         };
@@ -186,6 +205,7 @@ impl Entry {
             compression: source.compression,
             envelope: detection.layout.envelope.map(|e| e.name.to_string()),
             formats: detection.layout.formats.iter().map(|f| f.name.to_string()).collect(),
+            user_formats: detection.layout.formats.iter().filter_map(|f| Some((f.name.to_string(), fingerprint(f)?))).collect(),
             document: detection.layout.document,
             scores: scores(&detection.formats),
             envelope_scores: scores(&detection.envelopes),
@@ -210,6 +230,7 @@ impl Manifest {
             declared: String::new(),
             sources: BTreeMap::new(),
             others: BTreeMap::new(),
+            definitions: Vec::new(),
         }
     }
 

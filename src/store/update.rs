@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use corr_parsers::declared::definition;
 use corr_parsers::record;
 use rayon::prelude::*;
 
@@ -137,7 +138,12 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     // Sources and their parts are spread over the threads; a source's bytes are let go when it is done, so that memory does not grow with their number.
     let done: Vec<Result<Result<Done, io::Error>, UpdateError>> =
         event_sources.par_iter().with_max_len(1).map(|source| source_task(&task, source)).collect();
-    let mut new = Manifest { generation: task.generation, declared: run.declared.fingerprint.clone(), ..Manifest::empty() };
+    let mut new = Manifest {
+        generation: task.generation,
+        declared: run.declared.fingerprint.clone(),
+        definitions: run.declared.formats().iter().filter_map(|f| definition(f).cloned()).collect(),
+        ..Manifest::empty()
+    };
     for (source, done) in event_sources.iter().zip(done) {
         let done = match done? {
             Ok(done) => done,
@@ -298,7 +304,7 @@ fn part_task(task: &Task<'_>, part: &Part<'_>, embed: bool) -> Result<SegmentRef
 pub fn reads_alike(old: &Entry, source: &Source) -> bool {
     let now = Entry::of(source, old.size);
     let clock = |c: &ClockEntry| (c.rule.clone(), c.last_year);
-    let main = |e: &Entry| (e.envelope.clone(), e.document, e.formats.first().cloned());
+    let main = |e: &Entry| (e.envelope.clone(), e.document, e.formats.first().cloned(), e.user_formats.clone());
     main(&now) == main(old) && clock(&now.clock) == clock(&old.clock) && old.layout().is_some()
 }
 

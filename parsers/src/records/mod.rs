@@ -1,9 +1,9 @@
 //! JSON of programs that have no format of their own: clients' results, health checks, timelines, manifests, responses. See README.md beside this file.
 
-mod keys;
+pub(crate) mod keys;
 pub mod kinds;
 mod samples;
-mod stamps;
+pub(crate) mod stamps;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -125,7 +125,7 @@ fn not_json<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
 }
 
 /// Brings the spans into their order and leaves out those inside another.
-fn disjoint(event: &mut Event<'_>) {
+pub(crate) fn disjoint(event: &mut Event<'_>) {
     event.withheld.sort_by_key(|w| (w.span.start, std::cmp::Reverse(w.span.end)));
     let mut end = 0;
     event.withheld.retain(|w| {

@@ -84,19 +84,6 @@ fn sglang_client_row() {
 }
 
 #[test]
-fn load_generator_row() {
-    let (event, _) = parse(&JSON, sample("record_processor_id"));
-    assert_eq!(event.kind.name, "client_request");
-    assert!(ids(&event, IdKind::WorkerId).is_empty(), "worker_0 is the generator's own process");
-    assert_eq!(word(&event, "metadata_worker_id"), "worker_0");
-    assert_eq!(ids(&event, IdKind::Session), ["sess-000"]);
-    assert!(matches!(event.get("metrics_request_latency_value"), Some(Value::Float(_))));
-    assert!(matches!(event.get("metrics_time_to_first_token_value"), Some(Value::Float(_))));
-    assert!(event.withheld.is_empty());
-    assert_eq!(event.stamp.map(|s| s.width), Some(1));
-}
-
-#[test]
 fn event_plane_rows() {
     let (event, _) = parse(&JSON, sample("kv_metrics"));
     assert_eq!(event.kind.name, "json_record");

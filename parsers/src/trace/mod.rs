@@ -101,7 +101,7 @@ fn parse_enveloped<'a>(record: &'a [u8], event: &mut Event<'a>, read: impl Fn(Sp
     outcome(end, record, event)
 }
 
-fn outcome(end: End, record: &[u8], event: &mut Event<'_>) -> Outcome {
+pub(crate) fn outcome(end: End, record: &[u8], event: &mut Event<'_>) -> Outcome {
     match end {
         End::Closed(at) => {
             if record[at..].iter().any(|b| !b.is_ascii_whitespace()) {

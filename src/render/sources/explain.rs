@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use corr_parsers::detect::{Detection, Score};
-use corr_parsers::{ENVELOPES, FORMATS};
+use corr_parsers::{ENVELOPES, FORMATS, declared};
 use serde_json::{Value as Json, json};
 
 use crate::render::safe::terminal;
@@ -92,7 +92,7 @@ fn class_text(class: &Class) -> String {
 }
 
 fn about(name: &str) -> &'static str {
-    FORMATS.iter().find(|f| f.name == name).map_or("", |f| f.about)
+    FORMATS.iter().copied().chain(declared::loaded()).find(|f| f.name == name).map_or("", |f| f.about)
 }
 
 fn scores(out: &mut dyn Write, scores: &[Score]) -> io::Result<()> {

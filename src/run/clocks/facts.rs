@@ -68,6 +68,17 @@ pub struct Seen {
     pub zoned: bool,
 }
 
+/// The date of the batch script that a sweep log begins with (formats/tachometer.md 2.2): it names the zone of the host whose clock the naive
+/// stamps are of.
+#[derive(Clone, Copy, Debug)]
+pub struct HostDate {
+    /// Seconds east of UTC.
+    pub east: i64,
+    /// The first naive stamp behind it, less the date, in seconds, if the zone is the same. `None` until one was read.
+    pub until_naive: Option<i64>,
+    utc: i64,
+}
+
 /// What a sample says.
 #[derive(Debug, Default)]
 pub struct Facts {
@@ -83,6 +94,8 @@ pub struct Facts {
     pub epoch: Vec<Pair>,
     pub neighbour: Vec<Pair>,
     pub ids: HashMap<String, Seen>,
+    /// What `date` printed in the source itself, with the naive stamp behind it.
+    pub host_date: Option<HostDate>,
     /// The envelope's own stamps are naive too, so they prove nothing of the payload's.
     pub naive_envelope: bool,
 }
@@ -106,6 +119,20 @@ impl Facts {
             }
             facts.naive_envelope |= outer.is_some() && absolute.is_none();
             let Some(inner) = event.stamp else { return ControlFlow::Continue(()) };
+            let of_script = record.format.is_some_and(|f| f.name == "srtctl") && event.fields.is_empty();
+            if of_script
+                && facts.host_date.is_none()
+                && matches!(event.kind.name, "run_started" | "run_ended")
+                && inner.zone != Zone::Naive
+                && let Some(date) = names.stamp(&inner)
+            {
+                facts.host_date = Some(host_date(&inner, date.start));
+            }
+            if inner.zone == Zone::Naive
+                && let Some(date) = facts.host_date.as_mut().filter(|d| d.until_naive.is_none())
+            {
+                date.until_naive = Some((inner.ns - date.east * SECOND - date.utc).div_euclid(SECOND));
+            }
             match inner.zone {
                 Zone::Naive => {
                     facts.first_naive = facts.first_naive.or(Some(inner.ns));
@@ -162,6 +189,14 @@ impl Facts {
     pub fn needs_rule(&self) -> bool {
         self.naive + self.yearless > 0 || !self.abbreviations.is_empty()
     }
+}
+
+fn host_date(raw: &RawStamp, utc: i64) -> HostDate {
+    let east = match raw.zone {
+        Zone::Offset(east) => i64::from(east),
+        _ => (raw.ns - utc) / SECOND,
+    };
+    HostDate { east, until_naive: None, utc }
 }
 
 fn push(pairs: &mut Vec<Pair>, utc: i64, civil: i64) {
