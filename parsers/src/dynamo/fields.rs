@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::names::{self, Role};
+use super::prose;
 use crate::event::{Event, Field, Value};
 use crate::ids::{Id, IdKind};
 use crate::keyvalue;
@@ -25,6 +26,8 @@ pub struct Reading {
     pub full: bool,
     /// `session_id` names a session of the KV block manager, not of a client.
     pub kvbm: bool,
+    /// The line speaks of event channels: `instance_id` names a publisher, not a worker.
+    pub channel: bool,
 }
 
 /// Adds one field. `text` is the value without quotes.
@@ -60,7 +63,11 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
         Role::Session if reading.kvbm => field(event, Cow::Borrowed("kvbm_session_id"), raw, Value::Str(text)),
         Role::Session => id(event, IdKind::Session, some(text)),
         Role::ParentSession => id(event, IdKind::ParentSession, some(text)),
-        Role::Worker => id(event, IdKind::WorkerId, some(text)),
+        Role::Worker => prose::field(event, raw, some(text), reading.channel),
+        Role::Prose => {
+            prose::read(&text, reading.channel, event);
+            field(event, Cow::Borrowed(name), raw, Value::Str(text));
+        }
         Role::WorkerPart => {
             let text = some(text);
             id(event, IdKind::WorkerId, text.clone());

@@ -6,7 +6,10 @@ use crate::event::Kind;
 /// What a message carries inside its text, read after the prefix.
 #[derive(Clone, Copy, Debug)]
 pub enum Take {
+    /// Nothing by its place; ids are read where the prose names them.
     Nothing,
+    /// The same, and `name=value, name=value`: readable text has them as fields already.
+    Pairs,
     /// The message is the prefix and nothing else (a field or the end follows).
     Exact,
     /// The next word is a worker's id; `dp_rank N` may follow.
@@ -29,6 +32,8 @@ pub enum Take {
     Body,
     /// `…: prefill=Some(W), decode=Some(W)`.
     Injected,
+    /// `{id}] Cache Hit Rates - Host: 12.5% (1/8), Disk: 0.0% (0/7)`.
+    HitRates,
     /// JSON of a configuration, which may hold credentials.
     Config,
 }
@@ -120,6 +125,7 @@ static ROWS: &[Row] = &[
     row("kv_router", "Failed to free request ", &k::BOOKING_CONFLICT, Request),
     row("", "inhibiting instance ", &k::INSTANCE_INHIBITED, Worker),
     row("", "Reporting instance ", &k::INSTANCE_DOWN, Worker),
+    row("push_router", "Marking instance ", &k::OVERLOAD_CHANGED, Worker),
     // routing, seldom
     row("kv_router", "Multiple workers tied", &k::ROUTING_TIE, Nothing),
     row("", "Router selected a worker with lower KV cache overlap", &k::LOWER_OVERLAP, Nothing),
@@ -132,6 +138,7 @@ static ROWS: &[Row] = &[
     // worker set
     row("", "Adding worker WorkerWithDpRank", &k::WORKER_ADDED, WorkerStruct),
     row("", "Removing worker WorkerWithDpRank", &k::WORKER_REMOVED, WorkerStruct),
+    row("", "Registering worker WorkerWithDpRank", &k::WORKER_DISCOVERED, WorkerStruct),
     row("", "WorkerQueryClient: discovered worker ", &k::WORKER_DISCOVERED, Worker),
     row("", "WorkerQueryClient: all dp_ranks gone for worker ", &k::WORKER_GONE, Worker),
     row("", "Generate endpoint instance deleted, removing worker ", &k::WORKER_GONE, Worker),
@@ -158,7 +165,7 @@ static ROWS: &[Row] = &[
     row("source_health", "", &k::KV_EVENT_SOURCE, Nothing),
     row("", "KV event source", &k::KV_EVENT_SOURCE, Nothing),
     row("", "KV state-agent event gap", &k::KV_EVENT_SOURCE, Nothing),
-    row("", "Applied KV event to global radix tree", &k::KV_EVENT_APPLIED, Nothing),
+    row("", "Applied KV event to global radix tree", &k::KV_EVENT_APPLIED, Pairs),
     row("component::endpoint", "", &k::ENDPOINT, Nothing),
     row("input::endpoint", "Endpoint service", &k::ENDPOINT, Nothing),
     row("shared_tcp_endpoint", "Registered endpoint", &k::ENDPOINT, Nothing),
@@ -178,7 +185,7 @@ static ROWS: &[Row] = &[
     row("kv_router", "No events to recover from worker ", &k::WORKER_TREE_DUMP, Worker),
     row("worker_query", "Worker ", &k::WORKER_TREE_DUMP, Worker),
     row("kv_router", "Dumping radix tree", &k::WORKER_TREE_DUMP, Nothing),
-    row("multi_worker", "Request ", &k::BOOKING_CONFLICT, Request),
+    row("::sequence", "Request ", &k::BOOKING_CONFLICT, Request),
     // start, stop, plumbing
     row("config_dumper", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
     row("", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
@@ -217,8 +224,7 @@ static ROWS: &[Row] = &[
     row("graceful_shutdown", "", &k::SHUTDOWN, Nothing),
     row("", "DistributedRuntime shutdown complete", &k::SHUTDOWN, Nothing),
     row("main.launch_workers", "Shutting down", &k::SHUTDOWN, Nothing),
-    row("discovery::kv_store", "", &k::DISCOVERY, Nothing),
-    row("dynamo_runtime::discovery", "", &k::DISCOVERY, Nothing),
+    row("dynamo_runtime::discovery", "", &k::DISCOVERY, Pairs),
     row("storage::kv", "", &k::DISCOVERY, Nothing),
     row("transports::etcd", "", &k::DISCOVERY, Nothing),
     row("event_plane", "", &k::EVENT_PLANE, Nothing),
@@ -242,7 +248,7 @@ static ROWS: &[Row] = &[
     row("dynamo_runtime::config", "", &k::RUNTIME_CONFIG, Nothing),
     row("dynamo_runtime::logging", "OpenTelemetry", &k::RUNTIME_CONFIG, Nothing),
     row("kv_manager", "", &k::WORKER_STARTUP, Nothing),
-    row("component::client", "", &k::DISCOVERY, Nothing),
+    row("component::client", "", &k::DISCOVERY, Pairs),
     row("request_trace", "", &k::TRACE_CONFIG, Nothing),
 ];
 
@@ -276,7 +282,7 @@ static KVBM: &[Row] = &[
     ),
     row("", "request set to finish", &k::KVBM_REQUEST_FINISHED, Counts(&["cached_gpu_tokens", "cached_host_tokens", "cached_disk_tokens"])),
     row("", "Request finished: ", &k::KVBM_REQUEST_FINISHED, Request),
-    row("", "KVBM [", &k::KVBM_HIT_RATES, Nothing),
+    row("", "KVBM [", &k::KVBM_HIT_RATES, HitRates),
     row("", "Target pool full", &k::KVBM_POOL_FULL, Nothing),
     row("", "adding operation to slot", &k::KVBM_OPERATION, Nothing),
     row("", "Enqueuing offload operation", &k::KVBM_OPERATION, Nothing),

@@ -166,6 +166,7 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     if python {
         // Python's logging has no fields; `=` in its text is text.
         event.message = start..start + trimmed(rest).len();
+        embedded::prose(row, rest, start, hidden, event);
         super::finish(event, &reading, false);
         return Outcome::Parsed;
     }
@@ -174,6 +175,8 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     let message = trimmed(&rest[..end]);
     event.message = start..start + message.len();
     let whole = taken.whole && message.len() <= taken.len;
+    reading.channel = !taken.whole && super::of_channel(target, message);
+    embedded::prose(row, message, start, hidden, event);
     if let Some((name, value)) = fields_at {
         read_fields(Line { rest, base: start, hidden }, name, value, event, &mut reading);
     }

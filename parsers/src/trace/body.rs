@@ -49,6 +49,7 @@ pub fn response<'a>(body: Span<'a>, event: &mut Event<'a>) {
         match member.key {
             b"id" => response_id(event, &member),
             b"usage" => usage(&member, event),
+            b"nvext" => extension(body.of(&member), event),
             b"created" => row::scalar(event, "response_created_s", &member),
             b"model" if event.get("model").is_none() => row::scalar(event, "model", &member),
             b"model" | b"object" | b"system_fingerprint" | b"service_tier" | b"status" => {}
@@ -100,6 +101,34 @@ fn body_name(key: &[u8]) -> &'static str {
         b"user" => "user",
         b"metadata" => "metadata",
         _ => "body",
+    }
+}
+
+/// What Dynamo adds for a client that asked: the workers, times. Its other members may be text.
+fn extension<'a>(nvext: Span<'a>, event: &mut Event<'a>) {
+    if nvext.bytes.first() != Some(&b'{') {
+        withhold(event, nvext, "body");
+        return;
+    }
+    let before = event.withheld.len();
+    let mut walk = json::members(nvext.bytes);
+    for member in walk.by_ref() {
+        match member.key {
+            b"worker_id" if member.value.first() == Some(&b'{') => workers(&member, event),
+            _ if harmless(&member) => {}
+            key => withhold(event, nvext.of(&member), body_name(key)),
+        }
+    }
+    whole_if_damaged(nvext, walk.end(), before, event, "body");
+}
+
+fn workers<'a>(workers: &Member<'a>, event: &mut Event<'a>) {
+    for member in json::members(workers.value) {
+        match member.key {
+            b"prefill_worker_id" => row::worker(event, "prefill_worker_id", &member),
+            b"decode_worker_id" => row::worker(event, "decode_worker_id", &member),
+            _ => {}
+        }
     }
 }
 
