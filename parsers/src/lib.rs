@@ -18,6 +18,7 @@ pub mod format;
 pub mod ids;
 pub mod json;
 pub mod keyvalue;
+pub mod otlp;
 pub mod record;
 pub mod records;
 mod search;
@@ -54,6 +55,7 @@ pub static FORMATS: &[&Format] = &[
     &trace::REQUEST_TRACE,
     &trace::AGENT_TRACE,
     &trace::AUDIT,
+    &otlp::TRACES,
     &systemd::SYSTEMD,
     // The general one is the last.
     &records::JSON,

@@ -88,6 +88,11 @@ pub fn finish(event: &mut Event<'_>, reading: &Reading) {
             at += 1;
         }
     }
+    // Without a session Dynamo prints the request's id for one (`dynamo.session.source=request_id_fallback`).
+    let request = |session: &Id<'_>| event.ids.iter().any(|i| i.kind == IdKind::RequestId && i.text == session.text);
+    if let Some(at) = event.ids.iter().position(|i| i.kind == IdKind::Session && request(i)) {
+        event.ids.remove(at);
+    }
     if reading.full {
         event.note = Some("more fields than are kept");
     }

@@ -17,9 +17,10 @@ mod text;
 
 use crate::event::{Event, Secret};
 use crate::format::Format;
-use fields::Reading;
 
-pub(crate) use fields::{MAX_FIELDS, id};
+pub(crate) use bodies::{is_name as is_body_name, is_plain};
+pub(crate) use fields::{MAX_FIELDS, Reading, finish as finish_fields, id, put};
+pub(crate) use names::names_id;
 
 /// Readable text, with its ANSI escapes already taken off.
 pub static TEXT: Format = Format {

@@ -31,6 +31,11 @@ pub fn known(raw: &str) -> Option<(&'static str, Role)> {
     found.map(|row| (row.1, row.2))
 }
 
+/// Is the value of this field an id?
+pub fn names_id(raw: &str) -> bool {
+    known(raw).is_some_and(|(_, role)| !matches!(role, Plain | Text | Prose))
+}
+
 /// Names of this length and more stand together at the end of the table.
 const LONGEST: usize = 48;
 

@@ -5,8 +5,14 @@ use proptest::prelude::*;
 use crate::event::{Event, Outcome};
 use crate::format::Format;
 
-static FORMATS: [&Format; 5] =
-    [&crate::dynamo::TEXT, &crate::dynamo::JSONL, &crate::trace::REQUEST_TRACE, &crate::trace::AGENT_TRACE, &crate::trace::AUDIT];
+static FORMATS: [&Format; 6] = [
+    &crate::dynamo::TEXT,
+    &crate::dynamo::JSONL,
+    &crate::trace::REQUEST_TRACE,
+    &crate::trace::AGENT_TRACE,
+    &crate::trace::AUDIT,
+    &crate::otlp::TRACES,
+];
 
 /// Parses with every format and checks what must hold of any event.
 fn check(bytes: &[u8]) {
