@@ -14,6 +14,7 @@ pub mod detect;
 pub mod dynamo;
 pub mod envelope;
 pub mod event;
+pub mod eventplane;
 pub mod format;
 pub mod ids;
 pub mod json;
@@ -32,7 +33,7 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 4;
+pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
@@ -56,6 +57,7 @@ pub static FORMATS: &[&Format] = &[
     &trace::AGENT_TRACE,
     &trace::AUDIT,
     &otlp::TRACES,
+    &eventplane::EVENTS,
     &systemd::SYSTEMD,
     // The general one is the last.
     &records::JSON,

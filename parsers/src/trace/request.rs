@@ -28,7 +28,8 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     })
 }
 
-fn read<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
+/// Reads the row itself.
+pub fn read<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
     let mut walk = json::members(object.bytes);
     for member in walk.by_ref() {
         let value = object.of(&member);

@@ -49,6 +49,7 @@ fn samples_get_their_kinds_and_no_other_formats_head() {
         &crate::trace::AGENT_TRACE,
         &crate::trace::AUDIT,
         &crate::otlp::TRACES,
+        &crate::eventplane::EVENTS,
     ];
     for format in formats {
         assert!(!format.samples.is_empty());

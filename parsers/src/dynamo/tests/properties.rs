@@ -5,13 +5,14 @@ use proptest::prelude::*;
 use crate::event::{Event, Outcome};
 use crate::format::Format;
 
-static FORMATS: [&Format; 6] = [
+static FORMATS: [&Format; 7] = [
     &crate::dynamo::TEXT,
     &crate::dynamo::JSONL,
     &crate::trace::REQUEST_TRACE,
     &crate::trace::AGENT_TRACE,
     &crate::trace::AUDIT,
     &crate::otlp::TRACES,
+    &crate::eventplane::EVENTS,
 ];
 
 /// Parses with every format and checks what must hold of any event.
