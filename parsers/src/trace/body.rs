@@ -14,6 +14,10 @@ pub fn request<'a>(body: Span<'a>, event: &mut Event<'a>) {
     let before = event.withheld.len();
     let mut walk = json::members(body.bytes);
     for member in walk.by_ref() {
+        if member.key == b"nvext" {
+            extension(body.of(&member), event);
+            continue;
+        }
         let known = match member.key {
             b"model" => Some("model"),
             b"stream" => Some("request_stream"),
@@ -104,7 +108,7 @@ fn body_name(key: &[u8]) -> &'static str {
     }
 }
 
-/// What Dynamo adds for a client that asked: the workers, times. Its other members may be text.
+/// Dynamo's own part of a body: in a request the session (to 1.2 its only place), in a response the workers. Its other members may be text.
 fn extension<'a>(nvext: Span<'a>, event: &mut Event<'a>) {
     if nvext.bytes.first() != Some(&b'{') {
         withhold(event, nvext, "body");
@@ -114,7 +118,8 @@ fn extension<'a>(nvext: Span<'a>, event: &mut Event<'a>) {
     let mut walk = json::members(nvext.bytes);
     for member in walk.by_ref() {
         match member.key {
-            b"worker_id" if member.value.first() == Some(&b'{') => workers(&member, event),
+            b"worker_id" if member.complete && member.value.first() == Some(&b'{') => workers(&member, event),
+            b"agent_context" if member.complete && member.value.first() == Some(&b'{') => super::request::agent_context(nvext.of(&member), event),
             _ if harmless(&member) => {}
             key => withhold(event, nvext.of(&member), body_name(key)),
         }
