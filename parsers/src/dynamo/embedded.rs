@@ -60,7 +60,7 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
         }
         Take::Counts(names) => {
             let len = counts(rest, names, event);
-            if names.len() == 1 || row.kind.name == kinds::KVBM_OFFLOAD.name {
+            if names.len() <= 1 || row.kind == &kinds::KVBM_OFFLOAD {
                 tier(message, event);
             }
             Taken { len: prefix + len, whole: false }

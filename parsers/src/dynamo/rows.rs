@@ -26,7 +26,7 @@ pub enum Take {
     Best,
     /// A `RouterEvent { … }` printed by Debug.
     RouterEvent,
-    /// The next numbers of the text, in order.
+    /// The next numbers of the text, in order, and the tier that it names.
     Counts(&'static [&'static str]),
     /// The rest of the message is a request body.
     Body,
@@ -196,8 +196,8 @@ static ROWS: &[Row] = &[
     row("dynamo_unified", "", &k::PARSER_DECISION, Nothing),
     row("", "Selected model parser route", &k::MODEL_SETUP, Nothing),
     row("formatters", "Chat template", &k::MODEL_SETUP, Nothing),
-    row("audit", "audit: aggregation future", &k::PAYLOAD_INCOMPLETE, Nothing),
-    row("audit", "audit", &k::AUDIT_RECORD, Exact),
+    row("llm::audit", "audit: aggregation future", &k::PAYLOAD_INCOMPLETE, Nothing),
+    row("llm::audit", "audit", &k::AUDIT_RECORD, Exact),
     row("", "request trace skipped", &k::TRACE_SKIPPED, Nothing),
     row("", "request payload: ", &k::PAYLOAD_INCOMPLETE, Nothing),
     row("request_trace", "Request trace ", &k::TRACE_CONFIG, Nothing),
@@ -264,9 +264,9 @@ static KVBM: &[Row] = &[
     row("", "triggering onboarding for ", &k::KVBM_ONBOARD, Counts(&["external_tokens"])),
     row("", "start onboarding ", &k::KVBM_ONBOARD, Counts(&["blocks"])),
     row("", "Onboarding transfer completed", &k::KVBM_TRANSFER_DONE, Nothing),
-    row("", "Offloading transfer to ", &k::KVBM_TRANSFER_DONE, Nothing),
+    row("", "Offloading transfer to ", &k::KVBM_TRANSFER_DONE, Counts(&[])),
     row("", "Remote G4 ", &k::KVBM_TRANSFER_DONE, Nothing),
-    row("", "offloading directly to disk", &k::KVBM_OFFLOAD, Nothing),
+    row("", "offloading directly to disk", &k::KVBM_OFFLOAD, Counts(&[])),
     row("", "offloading ", &k::KVBM_OFFLOAD, Counts(&["blocks"])),
     row("", "offload to ", &k::KVBM_OFFLOAD, Counts(&["stage"])),
     row("", "registered ", &k::KVBM_OFFLOAD, Counts(&["blocks"])),

@@ -2,6 +2,7 @@
 
 mod bodies;
 pub(crate) mod captures;
+mod catalogue;
 pub(crate) mod grammar;
 mod properties;
 pub(crate) mod words;
