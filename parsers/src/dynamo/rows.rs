@@ -105,8 +105,12 @@ static ROWS: &[Row] = &[
     row("", "New Request ID: ", &k::ENGINE_REQUEST, Request),
     row("", "Worker at capacity", &k::WORKER_AT_CAPACITY, Nothing),
     row("addressed_router", "Disconnected", &k::REQUEST_CONNECTION, Nothing),
+    row("addressed_router", "Unavailable", &k::REQUEST_CONNECTION, Nothing),
+    row("addressed_router", "Stream ended", &k::REQUEST_CONNECTION, Nothing),
     row("tcp_client", "TCP connection unavailable", &k::REQUEST_CONNECTION, Nothing),
     row("tcp_client", "TCP request failed", &k::REQUEST_CONNECTION, Nothing),
+    row("tcp_client", "Reader task failed", &k::REQUEST_CONNECTION, Nothing),
+    row("tcp_client", "Writer task failed", &k::REQUEST_CONNECTION, Nothing),
     row("", "scheduling failed: all eligible workers are overloaded", &k::SCHEDULING_OVERLOADED, Exact),
     row("", "scheduling failed", &k::SCHEDULING_OVERLOADED, Nothing),
     // migration
