@@ -6,8 +6,8 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::fields::{self, Reading};
-use super::{kinds, prose};
 use super::rows::{Row, Take};
+use super::{kinds, prose};
 use crate::event::{Event, Secret, Value};
 use crate::ids::IdKind;
 use crate::keyvalue;

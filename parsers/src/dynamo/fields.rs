@@ -30,6 +30,11 @@ pub struct Reading {
     pub channel: bool,
 }
 
+/// Is this a field whose id is a publisher's on a line about event channels?
+pub fn may_name_channel(raw: &str) -> bool {
+    matches!(raw, "instance_id" | "instance" | "key" | "path" | "error")
+}
+
 /// Adds one field. `text` is the value without quotes.
 pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text: Cow<'a, str>) {
     reading.read += 1;

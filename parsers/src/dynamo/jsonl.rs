@@ -175,9 +175,7 @@ fn read_member<'a>(member: Member<'a>, hidden: &[Range<usize>], head: &mut Head<
                 Some(b'"') => json::text(value).unwrap_or_default(),
                 _ => String::from_utf8_lossy(value),
             };
-            if !reading.channel && matches!(key, b"instance_id" | b"instance" | b"key" | b"path" | b"error") {
-                reading.channel = head.of_channel();
-            }
+            reading.channel |= fields::may_name_channel(raw) && head.of_channel();
             let span = member.at..member.at + value.len();
             if bodies::is_name(raw) && !bodies::is_plain(&text) {
                 reading.unknown = true;

@@ -76,9 +76,10 @@ pub fn of_channel(text: &[u8]) -> bool {
 }
 
 /// Adds the ids that `text` names. `channel` says that the line speaks of event channels.
+#[expect(clippy::ptr_arg, reason = "what is borrowed from the record stays borrowed")]
 pub fn read<'a>(text: &Cow<'a, str>, channel: bool, event: &mut Event<'a>) {
     match text {
-        Cow::Borrowed(text) => scan(text, channel, &mut |found| add(event, found, |t| Cow::Borrowed(t))),
+        Cow::Borrowed(text) => scan(text, channel, &mut |found| add(event, found, Cow::Borrowed)),
         Cow::Owned(text) => scan(text, channel, &mut |found| add(event, found, |t| Cow::Owned(t.to_owned()))),
     }
 }

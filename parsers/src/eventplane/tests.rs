@@ -69,7 +69,8 @@ fn cleared_and_new_sorts() {
     let (event, _) = parse(&super::EVENTS, &cleared);
     assert_eq!((event.kind.name, word(&event, "kv_event"), number(&event, "dp_rank")), ("kv_cleared", "cleared", 3));
     assert_eq!(event.get("blocks"), None);
-    let session = line(r#"{"worker_id":7,"storage_tier":"tape","session_id":"s","event":{"event_id":1,"data":{"removed":{"block_hashes":[1,2]}}}}"#);
+    let session =
+        line(r#"{"worker_id":7,"storage_tier":"tape","session_id":"s","event":{"event_id":1,"data":{"removed":{"block_hashes":[1,2]}}}}"#);
     let (event, _) = parse(&super::EVENTS, &session);
     assert_eq!((event.kind.name, number(&event, "other_removed_blocks"), number(&event, "blocks")), ("kv_removed", 2, 2));
     assert_eq!(ids(&event, IdKind::Session), ["s"]);
@@ -146,7 +147,11 @@ fn sums_over_the_captures_are_those_of_the_json() {
         });
         assert_eq!((records, got), (lines, want), "{}", run.display());
         assert!(pairs.is_subset(&seen));
-        println!("{}: {records} messages, blocks {got:?}, {} requests with their worker", run.file_name().unwrap().to_string_lossy(), pairs.len());
+        println!(
+            "{}: {records} messages, blocks {got:?}, {} requests with their worker",
+            run.file_name().unwrap().to_string_lossy(),
+            pairs.len()
+        );
         if run.ends_with("A1_trace_payload_headers_jsonl") {
             // formats/dynamo.md 2.7
             assert_eq!(got, [[6_641, 5_878], [4_025, 2_489]]);

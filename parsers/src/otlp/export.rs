@@ -1,9 +1,8 @@
 //! A whole export, or the beginning of one: resources, scopes, and the spans in it.
 
-
 use super::attributes::{self, Keep};
-use super::span::{self, Times};
 use super::kinds;
+use super::span::{self, Times};
 use crate::dynamo::Reading;
 use crate::event::{Event, Value};
 use crate::json::{self, End};

@@ -80,7 +80,8 @@ fn is_document(bytes: &[u8]) -> bool {
 
 /// Where the next span, scope or resource of an export's line begins. Inside a string its quotes would be escaped.
 fn cut(line: &[u8]) -> Option<usize> {
-    static FIND: LazyLock<AhoCorasick> = LazyLock::new(|| search::for_words(MatchKind::LeftmostFirst, ["{\"traceId\":\"", ",{\"scope\":{", ",{\"resource\":{"]));
+    static FIND: LazyLock<AhoCorasick> =
+        LazyLock::new(|| search::for_words(MatchKind::LeftmostFirst, ["{\"traceId\":\"", ",{\"scope\":{", ",{\"resource\":{"]));
     if line.first() != Some(&b'{') || !(line.starts_with(EXPORT) || is_span(line) || SCOPES.iter().any(|open| line.starts_with(open))) {
         return None;
     }

@@ -119,7 +119,9 @@ fn extension<'a>(nvext: Span<'a>, event: &mut Event<'a>) {
     for member in walk.by_ref() {
         match member.key {
             b"worker_id" if member.complete && member.value.first() == Some(&b'{') => workers(&member, event),
-            b"agent_context" if member.complete && member.value.first() == Some(&b'{') => super::request::agent_context(nvext.of(&member), event),
+            b"agent_context" if member.complete && member.value.first() == Some(&b'{') => {
+                super::request::agent_context(nvext.of(&member), event)
+            }
             _ if harmless(&member) => {}
             key => withhold(event, nvext.of(&member), body_name(key)),
         }

@@ -34,11 +34,13 @@ fn every_worker_and_request_that_a_line_names_is_an_id() {
         let (mut workers, mut processes) = (BTreeSet::new(), BTreeSet::new());
         for text in &logs {
             numbers(text, "WorkerWithDpRank { worker_id: ", &mut workers);
+            numbers(text, "Selected worker: worker_id=", &mut workers);
             // The frontend is an endpoint with an instance, too, and holds a lease under its number.
             numbers(text, "Registering endpoint instance_id=", &mut processes);
             numbers(text, "\"lease_id\":", &mut processes);
         }
-        let requests = if dir.join("client.jsonl").is_file() || dir.join("client.jsonl.gz").is_file() { client_ids(&dir) } else { BTreeSet::new() };
+        let requests =
+            if dir.join("client.jsonl").is_file() || dir.join("client.jsonl.gz").is_file() { client_ids(&dir) } else { BTreeSet::new() };
         assert!(!workers.is_empty() && !files(&dir, "").is_empty(), "{}", dir.display());
         for text in &logs {
             each(text.as_bytes(), |payload, event, _| {
@@ -73,10 +75,15 @@ fn every_worker_and_request_that_a_line_names_is_an_id() {
                 for id in of(IdKind::WorkerId).filter(|i| ids::worker_id(&i.text).is_none()) {
                     *invented.entry(shape(&format!("worker {}", id.text), &line)).or_default() += 1;
                 }
-                let real: BTreeSet<String> = of(IdKind::RequestId).map(|i| i.text.replace('-', "")).collect();
+                // A text line of a response has the HTTP span's id only, which is the request's where the client named that itself (formats/dynamo.md 1.4).
+                let span_only = event.kind.name == "http_response";
+                let kinds = if span_only { [IdKind::RequestId, IdKind::Decoy] } else { [IdKind::RequestId; 2] };
+                let real: BTreeSet<String> = kinds.into_iter().flat_map(of).map(|i| i.text.replace('-', "")).collect();
                 for (at, _) in line.match_indices('-') {
                     // A UUID by its first dash.
-                    let Some(id) = at.checked_sub(8).and_then(|from| line.get(from..from + 36)).filter(|id| ids::is_uuid(id)) else { continue };
+                    let Some(id) = at.checked_sub(8).and_then(|from| line.get(from..from + 36)).filter(|id| ids::is_uuid(id)) else {
+                        continue;
+                    };
                     let key = id.replace('-', "");
                     if requests.contains(&key) && !hidden(at) {
                         requests_named += 1;

@@ -17,8 +17,8 @@ fn json_files(dir: &Path, found: &mut Vec<PathBuf>) {
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let json = [".json", ".jsonl", ".jsonl.gz"].iter().any(|end| name.ends_with(end));
-        // Traces, audits and the journal have their own formats.
-        let other = ["request-trace", "agent-trace", "audit", "journalctl"].iter().any(|p| name.contains(p));
+        // Traces, audits, the event plane and the journal have their own formats.
+        let other = ["request-trace", "agent-trace", "audit", "kv_events_wire", "journalctl"].iter().any(|p| name.contains(p));
         if json && !other {
             found.push(path);
         }
