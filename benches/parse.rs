@@ -10,7 +10,7 @@ use corr_parsers::detect;
 use corr_parsers::event::Event;
 use corr_parsers::format::Format;
 use corr_parsers::record::{Layout, Reader};
-use corr_parsers::{dynamo, text};
+use corr_parsers::{dynamo, eventplane, otlp, text};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -110,4 +110,17 @@ fn parse_dynamo_text(bencher: Bencher) {
 #[divan::bench(sample_count = 10)]
 fn parse_dynamo_jsonl(bencher: Bencher) {
     run(bencher, samples(&dynamo::JSONL), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_event_plane(bencher: Bencher) {
+    run(bencher, samples(&eventplane::EVENTS), each_event);
+}
+
+/// Lines of an export, each cut into its spans.
+#[divan::bench(sample_count = 10)]
+fn parse_otlp_traces(bencher: Bencher) {
+    let [(resource, _), (stage, _), (root, _), ..] = otlp::TRACES.samples else { return };
+    let line = format!("{resource}{}{root}\n", stage.repeat(20));
+    run(bencher, line.repeat(SIZE / line.len() + 1).into_bytes(), each_event);
 }
