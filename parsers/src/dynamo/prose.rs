@@ -190,12 +190,13 @@ fn digits(text: &str, at: usize) -> &str {
     if ends { &text[at..at + len] } else { "" }
 }
 
-/// A worker's id in hex at `at`: 12 to 16 digits, one a letter (what is all decimal cannot be told from a decimal id).
+/// A worker's id in hex at `at`: 13 to 16 digits, as one in 65,536 has fewer and containers' short names have 12; one a letter, for what is all
+/// decimal cannot be told from a decimal id.
 fn hex(text: &str, at: usize) -> Option<&str> {
     let rest = &text.as_bytes()[at..];
     let len = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')).count();
     let ends = !rest.get(len).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
     let id = &text[at..at + len];
     let has = |f: fn(&u8) -> bool| id.as_bytes().iter().any(f);
-    ((12..=16).contains(&len) && ends && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)).then_some(id)
+    ((13..=16).contains(&len) && ends && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)).then_some(id)
 }

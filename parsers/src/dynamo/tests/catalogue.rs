@@ -835,6 +835,7 @@ fn workers_in_errors_and_paths() {
         "2026-11-29T18:37:16.453399Z  INFO main.launch_workers: Starting worker 1 of 2",
         "2026-11-29T18:37:16.453399Z  INFO dynamo_llm::model_card: cached at /root/.cache/dynamo/9c9c35d77e6920a36344cdcd848348274ef717d505356fabd14fe35854513032/config.json",
         "2026-11-29T18:37:16.453399Z DEBUG dynamo_runtime::component::endpoint: Starting endpoint: dynamo/backend/worker_kv_query_source_476981f15443a",
+        "2026-11-29T18:37:16.453399Z  WARN dynamo_llm::model_card: no such file /run/containers/9c9c35d77e69/config.json",
     ] {
         let (event, _) = super::grammar::parse(&super::super::TEXT, line);
         assert!(event.ids.is_empty(), "{:?} of {line}", event.ids);
