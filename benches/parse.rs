@@ -11,7 +11,7 @@ use corr_parsers::detect;
 use corr_parsers::event::Event;
 use corr_parsers::format::Format;
 use corr_parsers::record::{Layout, Reader};
-use corr_parsers::{client, dynamo, srtctl, text};
+use corr_parsers::{client, dynamo, eventplane, otlp, srtctl, text};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -177,4 +177,17 @@ fn with_users(bencher: Bencher, bytes: Vec<u8>) {
     let user: Vec<&'static Format> = [text, json].iter().map(|d| declared::load(d).unwrap()).collect();
     let layout = detect::detect_with(&bytes[..bytes.len().min(256 << 10)], false, &user).layout;
     bencher.counter(BytesCount::new(bytes.len())).bench_local(|| each_event(&bytes, &layout));
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_event_plane(bencher: Bencher) {
+    run(bencher, samples(&eventplane::EVENTS), each_event);
+}
+
+/// Lines of an export, each cut into its spans.
+#[divan::bench(sample_count = 10)]
+fn parse_otlp_traces(bencher: Bencher) {
+    let [(resource, _), (stage, _), (root, _), ..] = otlp::TRACES.samples else { return };
+    let line = format!("{resource}{}{root}\n", stage.repeat(20));
+    run(bencher, line.repeat(SIZE / line.len() + 1).into_bytes(), each_event);
 }

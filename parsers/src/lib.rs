@@ -16,10 +16,12 @@ pub mod detect;
 pub mod dynamo;
 pub mod envelope;
 pub mod event;
+pub mod eventplane;
 pub mod format;
 pub mod ids;
 pub mod json;
 pub mod keyvalue;
+pub mod otlp;
 pub mod record;
 pub mod records;
 mod search;
@@ -66,6 +68,8 @@ pub static FORMATS: &[&Format] = &[
     &client::BENCH,
     &client::MOONCAKE,
     &srtctl::SRTCTL,
+    &otlp::TRACES,
+    &eventplane::EVENTS,
     &systemd::SYSTEMD,
     // The general one is the last.
     &records::JSON,

@@ -1,12 +1,13 @@
 //! Values that stand inside a message's text, as versions up to 1.2 print routing decisions and as Debug output has them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memmem;
 
 use super::fields::{self, Reading};
-use super::kinds;
 use super::rows::{Row, Take};
+use super::{kinds, prose};
 use crate::event::{Event, Secret, Value};
 use crate::ids::IdKind;
 use crate::keyvalue;
@@ -26,7 +27,7 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
     let prefix = row.prefix.len();
     let rest = &message[prefix..];
     match row.take {
-        Take::Nothing => Taken { len: prefix, whole: false },
+        Take::Nothing | Take::Pairs => Taken { len: prefix, whole: false },
         Take::Exact => Taken { len: prefix, whole: true },
         Take::Worker => {
             let end = worker(rest, event);
@@ -59,7 +60,7 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
         }
         Take::Counts(names) => {
             let len = counts(rest, names, event);
-            if names.len() == 1 || row.kind.name == kinds::KVBM_OFFLOAD.name {
+            if names.len() <= 1 || row.kind == &kinds::KVBM_OFFLOAD {
                 tier(message, event);
             }
             Taken { len: prefix + len, whole: false }
@@ -67,6 +68,10 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
         Take::Injected => {
             let end = injected(rest, event);
             Taken { len: prefix + end, whole: end > 0 }
+        }
+        Take::HitRates => {
+            let len = hit_rates(rest, event);
+            Taken { len: prefix + len, whole: false }
         }
         Take::Config => {
             credentials(rest, base + prefix, event);
@@ -77,6 +82,40 @@ pub fn take<'a>(row: &Row, message: &'a [u8], base: usize, event: &mut Event<'a>
             let from = prefix + at + b"request: ".len();
             event.withhold(base + from..base + message.len(), Secret::Body, "request");
             Taken { len: message.len(), whole: false }
+        }
+    }
+}
+
+/// Ids that the prose of a message names, for rows that do not read all of it themselves. `base` is where `message` stands.
+pub fn prose<'a>(row: Option<&Row>, message: &'a [u8], base: usize, hidden: &[Range<usize>], event: &mut Event<'a>) {
+    let open = row.is_none_or(|r| matches!(r.take, Take::Nothing | Take::Pairs | Take::Worker | Take::Request));
+    if !open {
+        return;
+    }
+    // What follows a body may be a part of it.
+    let end = hidden.iter().filter(|body| body.end > base).map(|body| body.start.saturating_sub(base)).min();
+    let message = &message[..end.unwrap_or(message.len()).min(message.len())];
+    let text = match std::str::from_utf8(message) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&message[..error.valid_up_to()]).unwrap_or(""),
+    };
+    prose::read(&Cow::Borrowed(text), false, event);
+}
+
+/// `name=value, name=value` inside a JSONL message, as readable text has them for fields. A bracketed value is passed over.
+pub fn pairs<'a>(message: &'a [u8], event: &mut Event<'a>, reading: &mut Reading) {
+    let Ok(text) = std::str::from_utf8(message) else { return };
+    reading.channel |= prose::of_channel(message);
+    let mut rest = text;
+    while let Some(equals) = rest.find('=') {
+        let name = rest[..equals].rsplit([' ', ',']).next().unwrap_or("");
+        let behind = &rest[equals + 1..];
+        let end = behind.find([' ', ',', '{', '(']).unwrap_or(behind.len());
+        rest = &behind[end..];
+        let value = &behind[..end];
+        let plain = !rest.trim_start().starts_with(['{', '(']) && !value.is_empty() && !value.contains('\\');
+        if plain && !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
+            fields::put(event, reading, name, Cow::Borrowed(value));
         }
     }
 }
@@ -313,6 +352,37 @@ fn counts<'a>(rest: &'a [u8], names: &[&'static str], event: &mut Event<'a>) -> 
         }
         at += text.len();
         end = at;
+    }
+    end
+}
+
+/// What follows the name of each tier: percent (of the blocks asked for below the GPU), found, asked for.
+static HIT_RATES: &[(&[u8], [&str; 3])] = &[
+    (b"Host: ", ["host_hit_percent", "host_hit_blocks", "host_queried_blocks"]),
+    (b"Disk: ", ["disk_hit_percent", "disk_hit_blocks", "disk_queried_blocks"]),
+];
+
+/// `{id}] Cache Hit Rates - Host: 12.5% (1/8), Disk: 0.0% (0/7)`; returns the bytes read.
+fn hit_rates<'a>(rest: &'a [u8], event: &mut Event<'a>) -> usize {
+    let mut end = 0;
+    if let Some(at) = memchr::memchr(b']', rest) {
+        let id = ascii(&rest[..at]);
+        if !id.is_empty() {
+            event.field("kvbm_id", "id", Value::Str(Cow::Borrowed(id)));
+        }
+        end = at + 1;
+    }
+    for (label, names) in HIT_RATES {
+        let Some(at) = memmem::find(&rest[end..], label) else { continue };
+        end += at + label.len();
+        for (name, close) in names.iter().zip([&b"% ("[..], b"/", b")"]) {
+            let len = rest[end..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+            if !rest[end + len..].starts_with(close) {
+                break;
+            }
+            number(event, name, ascii(&rest[end..end + len]));
+            end += len + close.len();
+        }
     }
     end
 }

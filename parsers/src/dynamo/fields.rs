@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::names::{self, Role};
+use super::prose;
 use crate::event::{Event, Field, Value};
 use crate::ids::{Id, IdKind};
 use crate::keyvalue;
@@ -25,6 +26,13 @@ pub struct Reading {
     pub full: bool,
     /// `session_id` names a session of the KV block manager, not of a client.
     pub kvbm: bool,
+    /// The line speaks of event channels: `instance_id` names a publisher, not a worker.
+    pub channel: bool,
+}
+
+/// Is this a field whose id is a publisher's on a line about event channels?
+pub fn may_name_channel(raw: &str) -> bool {
+    matches!(raw, "instance_id" | "instance" | "key" | "path" | "error")
 }
 
 /// Adds one field. `text` is the value without quotes.
@@ -60,7 +68,11 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
         Role::Session if reading.kvbm => field(event, Cow::Borrowed("kvbm_session_id"), raw, Value::Str(text)),
         Role::Session => id(event, IdKind::Session, some(text)),
         Role::ParentSession => id(event, IdKind::ParentSession, some(text)),
-        Role::Worker => id(event, IdKind::WorkerId, some(text)),
+        Role::Worker => prose::field(event, raw, some(text), reading.channel),
+        Role::Prose => {
+            prose::read(&text, reading.channel, event);
+            field(event, Cow::Borrowed(name), raw, Value::Str(text));
+        }
         Role::WorkerPart => {
             let text = some(text);
             id(event, IdKind::WorkerId, text.clone());
@@ -80,6 +92,11 @@ pub fn finish(event: &mut Event<'_>, reading: &Reading) {
         } else {
             at += 1;
         }
+    }
+    // Without a session Dynamo prints the request's id for one (`dynamo.session.source=request_id_fallback`).
+    let request = |session: &Id<'_>| event.ids.iter().any(|i| i.kind == IdKind::RequestId && i.text == session.text);
+    if let Some(at) = event.ids.iter().position(|i| i.kind == IdKind::Session && request(i)) {
+        event.ids.remove(at);
     }
     if reading.full {
         event.note = Some("more fields than are kept");

@@ -59,6 +59,14 @@ struct Head<'a> {
     duplicate: bool,
 }
 
+impl Head<'_> {
+    /// Does the line speak of event channels, as far as it is read?
+    fn of_channel(&self) -> bool {
+        let message = self.message.map_or(&b""[..], |m| inside(m).0);
+        super::of_channel(self.target.as_deref().unwrap_or(""), message)
+    }
+}
+
 /// Parses one record.
 pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     bodies::without(record, event, read)
@@ -86,7 +94,6 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     let python = head.python.is_some();
     let target = head.python.or(head.target).unwrap_or_default();
     reading.unknown |= matches!(target, Cow::Owned(_));
-    reading.kvbm = rows::is_kvbm(&target);
     let row = rows::find(&target, inner);
     event.kind = row.map_or_else(|| rows::general(&target, python, event.level == Some(Level::Error)), |r| r.kind);
     if !target.is_empty() {
@@ -99,6 +106,10 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
         }
         None => false,
     };
+    if row.is_some_and(|r| matches!(r.take, rows::Take::Pairs)) {
+        embedded::pairs(inner, event, &mut reading);
+    }
+    embedded::prose(row, inner, at, hidden, event);
     if let Some(member) = head.record {
         super::audit_record(member.value, member.at, event);
     }
@@ -137,7 +148,10 @@ fn read_member<'a>(member: Member<'a>, hidden: &[Range<usize>], head: &mut Head<
             }
         }
         b"level" if event.level.is_none() => event.level = json::text(value).and_then(|t| Level::read(&t)),
-        b"target" if head.target.is_none() => head.target = json::text(value),
+        b"target" if head.target.is_none() => {
+            head.target = json::text(value);
+            reading.kvbm = head.target.as_deref().is_some_and(rows::is_kvbm);
+        }
         b"message" if head.message.is_none() => head.message = Some(member),
         b"log.target" if head.python.is_none() => head.python = json::text(value),
         b"record" if head.record.is_none() => head.record = Some(member),
@@ -161,6 +175,7 @@ fn read_member<'a>(member: Member<'a>, hidden: &[Range<usize>], head: &mut Head<
                 Some(b'"') => json::text(value).unwrap_or_default(),
                 _ => String::from_utf8_lossy(value),
             };
+            reading.channel |= fields::may_name_channel(raw) && head.of_channel();
             let span = member.at..member.at + value.len();
             if bodies::is_name(raw) && !bodies::is_plain(&text) {
                 reading.unknown = true;

@@ -156,8 +156,11 @@ pub static WORKER_REMOVED: Kind = Kind {
     about: "router: a worker left the candidate set; seconds after a kill, at once after an inhibition in 1.5.1",
     words: concat!(name_words!(), " removing worker workerwithdprank"),
 };
-pub static WORKER_DISCOVERED: Kind =
-    Kind { name: "worker_discovered", about: "router: discovery saw a worker's query endpoint", words: "" };
+pub static WORKER_DISCOVERED: Kind = Kind {
+    name: "worker_discovered",
+    about: "router: discovery saw a worker's endpoint or settings, or it was registered; that it may be chosen is `worker_added`",
+    words: "",
+};
 pub static WORKER_GONE: Kind = Kind { name: "worker_gone", about: "router: discovery lost a worker or its endpoint", words: "" };
 pub static WORKER_TREE_DUMP: Kind =
     Kind { name: "worker_tree_dump", about: "router: the state of a worker's KV index was asked for or taken over", words: "" };
@@ -169,7 +172,8 @@ pub static SERVICE_READY: Kind =
 pub static KV_EVENT_SOURCE: Kind = Kind { name: "kv_event_source", about: "health of a source of KV events, or a gap in them", words: "" };
 pub static REJECTION_CONFIG: Kind =
     Kind { name: "rejection_config", about: "whether busy workers' requests are rejected, and the thresholds", words: "" };
-pub static OVERLOAD_CHANGED: Kind = Kind { name: "overload_changed", about: "router: the set of overloaded workers changed", words: "" };
+pub static OVERLOAD_CHANGED: Kind =
+    Kind { name: "overload_changed", about: "router: the set of overloaded workers changed, or one was marked", words: "" };
 pub static WORKER_LOAD: Kind = Kind {
     name: "worker_load",
     about: "router: a worker's load as reported to it; carries no request id",

@@ -8,6 +8,7 @@ mod fields;
 mod jsonl;
 pub mod kinds;
 mod names;
+mod prose;
 mod rows;
 mod samples;
 #[cfg(test)]
@@ -16,9 +17,10 @@ mod text;
 
 use crate::event::{Event, Secret};
 use crate::format::Format;
-use fields::Reading;
 
-pub(crate) use fields::{MAX_FIELDS, id};
+pub(crate) use bodies::{is_name as is_body_name, is_plain};
+pub(crate) use fields::{MAX_FIELDS, Reading, finish as finish_fields, id, put};
+pub(crate) use names::names_id;
 
 /// Readable text, with its ANSI escapes already taken off.
 pub static TEXT: Format = Format {
@@ -44,10 +46,19 @@ pub static JSONL: Format = Format {
     samples: samples::JSONL,
 };
 
+/// Does a line speak of event channels and their publishers?
+fn of_channel(target: &str, message: &[u8]) -> bool {
+    target.contains("event_plane") || prose::of_channel(message)
+}
+
 /// What both grammars do at a line's end. `whole` says that the message has no variable part outside of fields and ids.
 fn finish(event: &mut Event<'_>, reading: &Reading, whole: bool) {
     if event.kind == &kinds::TRACKER_CONFLICT {
         conflict_workers(event);
+    }
+    if event.kind == &kinds::KV_EVENT_APPLIED {
+        // Under the name that all other lines about KV events have.
+        event.fields.iter_mut().filter(|f| f.raw == "event_type").for_each(|f| f.name = "kv_event".into());
     }
     let head = event.stamp.is_some() && event.level.is_some();
     let known = !reading.unknown && !reading.full && event.withheld.is_empty();

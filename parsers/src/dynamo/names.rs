@@ -7,6 +7,8 @@ pub enum Role {
     Plain,
     /// Text even if it looks like a number.
     Text,
+    /// Text that may name workers and requests: an error, a path, a struct that Debug printed.
+    Prose,
     RequestId,
     XRequestId,
     TraceId,
@@ -27,6 +29,11 @@ pub fn known(raw: &str) -> Option<(&'static str, Role)> {
     let rows = &NAMES[BY_LEN[len]..BY_LEN[len + 1]];
     let found = rows.iter().find(|row| row.0.as_bytes().first() == first && row.0 == raw);
     found.map(|row| (row.1, row.2))
+}
+
+/// Is the value of this field an id?
+pub fn names_id(raw: &str) -> bool {
+    known(raw).is_some_and(|(_, role)| !matches!(role, Plain | Text | Prose))
 }
 
 /// Names of this length and more stand together at the end of the table.
@@ -56,15 +63,16 @@ use Role::*;
 
 /// Sorted by length, then text, for the lookup. (name as printed, canonical name, role)
 static NAMES: &[(&str, &str, Role)] = &[
-    ("key", "key", Text),
+    ("key", "key", Prose),
     ("new", "new", Plain),
     ("uri", "uri", Text),
     ("file", "file", Plain),
     ("line", "line", Plain),
     ("load", "load", Plain),
     ("mode", "mode", Plain),
+    ("path", "path", Prose),
     ("class", "class", Text),
-    ("error", "error", Text),
+    ("error", "error", Prose),
     ("field", "field", Plain),
     ("group", "group", Text),
     ("logit", "logit", Plain),
@@ -82,6 +90,7 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("latency", "latency", Plain),
     ("members", "members", Plain),
     ("span_id", "span_id", SpanId),
+    ("subject", "subject", Prose),
     ("ttft_ms", "ttft_ms", Plain),
     ("version", "version", Text),
     ("wait_ms", "wait_ms", Plain),
@@ -89,6 +98,8 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("endpoint", "endpoint", Text),
     ("existing", "existing", Plain),
     ("expected", "expected", Plain),
+    ("instance", "instance", Prose),
+    ("lease_id", "lease_id", WorkerPart),
     ("log_type", "log_type", Text),
     ("protocol", "protocol", Text),
     ("trace_id", "trace_id", TraceId),
@@ -144,6 +155,7 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("x_request_id", "x_request_id", XRequestId),
     ("active_leases", "active_leases", Plain),
     ("cached_blocks", "cached_blocks", Plain),
+    ("endpoint_path", "endpoint_path", Prose),
     ("endpoint_role", "endpoint_role", Text),
     ("last_event_id", "last_event_id", Plain),
     ("output_tokens", "output_tokens", Plain),
@@ -164,6 +176,7 @@ static NAMES: &[(&str, &str, Role)] = &[
     ("total_kv_blocks", "total_blocks", Plain),
     ("decode_worker_id", "decode_worker_id", WorkerPart),
     ("dynamo.component", "dynamo_component", Text),
+    ("endpoint_with_id", "endpoint_with_id", Prose),
     ("migration.reason", "migration_reason", Text),
     ("otel.status_code", "otel_status_code", Text),
     ("partial_response", "partial_response", Plain),
@@ -215,7 +228,7 @@ static NAMES: &[(&str, &str, Role)] = &[
 /// Every word of every name above and of the JSONL head, and how a missing value is printed, for the `words` of columnar kinds.
 macro_rules! name_words {
     () => {
-        "active actual address attempt audio avg block blocks busy cached cancellation candidate capacity class classification code completed component count decode description detail diagnostic disk domains dp drop duration dynamo effective elapsed endpoint entries epoch error event existing expected field file flags frac free from group hashes highest host id identity idle image inflight input instance instances is isl iteration itl key kind kv last latency leases level lifecycle line load local log logit matched max members message method migration mode model ms name namespace net new none ns null num observation operation operations otel outcome output overlap overloaded parent partial phase pinned policy prefill previous process profile protocol publisher queried queue rank reason represented request requests response retry role router schema secs selected session signal sinks size some source span stage state status storage target terminal threshold tier time timestamp tokens topic topology total trace tracestate transport tree ttft ttl type unix uri us used version video wait worker workers x"
+        "active actual address attempt audio avg block blocks busy cached cancellation candidate capacity class classification code completed component count decode description detail diagnostic disk domains dp drop duration dynamo effective elapsed endpoint entries epoch error event existing expected field file flags frac free from group hashes highest host id identity idle image inflight input instance instances is isl iteration itl key kind kv last latency lease leases level lifecycle line load local log logit matched max members message method migration mode model ms name namespace net new none ns null num observation operation operations otel outcome output overlap overloaded parent partial path phase pinned policy prefill previous process profile protocol publisher queried queue rank reason represented request requests response retry role router schema secs selected session signal sinks size some source span stage state status storage subject target terminal threshold tier time timestamp tokens topic topology total trace tracestate transport tree ttft ttl type unix uri us used version video wait with worker workers x"
     };
 }
 pub(super) use name_words;

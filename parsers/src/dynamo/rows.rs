@@ -6,7 +6,10 @@ use crate::event::Kind;
 /// What a message carries inside its text, read after the prefix.
 #[derive(Clone, Copy, Debug)]
 pub enum Take {
+    /// Nothing by its place; ids are read where the prose names them.
     Nothing,
+    /// The same, and `name=value, name=value`: readable text has them as fields already.
+    Pairs,
     /// The message is the prefix and nothing else (a field or the end follows).
     Exact,
     /// The next word is a worker's id; `dp_rank N` may follow.
@@ -23,12 +26,14 @@ pub enum Take {
     Best,
     /// A `RouterEvent { … }` printed by Debug.
     RouterEvent,
-    /// The next numbers of the text, in order.
+    /// The next numbers of the text, in order, and the tier that it names.
     Counts(&'static [&'static str]),
     /// The rest of the message is a request body.
     Body,
     /// `…: prefill=Some(W), decode=Some(W)`.
     Injected,
+    /// `{id}] Cache Hit Rates - Host: 12.5% (1/8), Disk: 0.0% (0/7)`.
+    HitRates,
     /// JSON of a configuration, which may hold credentials.
     Config,
 }
@@ -100,8 +105,12 @@ static ROWS: &[Row] = &[
     row("", "New Request ID: ", &k::ENGINE_REQUEST, Request),
     row("", "Worker at capacity", &k::WORKER_AT_CAPACITY, Nothing),
     row("addressed_router", "Disconnected", &k::REQUEST_CONNECTION, Nothing),
+    row("addressed_router", "Unavailable", &k::REQUEST_CONNECTION, Nothing),
+    row("addressed_router", "Stream ended", &k::REQUEST_CONNECTION, Nothing),
     row("tcp_client", "TCP connection unavailable", &k::REQUEST_CONNECTION, Nothing),
     row("tcp_client", "TCP request failed", &k::REQUEST_CONNECTION, Nothing),
+    row("tcp_client", "Reader task failed", &k::REQUEST_CONNECTION, Nothing),
+    row("tcp_client", "Writer task failed", &k::REQUEST_CONNECTION, Nothing),
     row("", "scheduling failed: all eligible workers are overloaded", &k::SCHEDULING_OVERLOADED, Exact),
     row("", "scheduling failed", &k::SCHEDULING_OVERLOADED, Nothing),
     // migration
@@ -120,6 +129,7 @@ static ROWS: &[Row] = &[
     row("kv_router", "Failed to free request ", &k::BOOKING_CONFLICT, Request),
     row("", "inhibiting instance ", &k::INSTANCE_INHIBITED, Worker),
     row("", "Reporting instance ", &k::INSTANCE_DOWN, Worker),
+    row("push_router", "Marking instance ", &k::OVERLOAD_CHANGED, Worker),
     // routing, seldom
     row("kv_router", "Multiple workers tied", &k::ROUTING_TIE, Nothing),
     row("", "Router selected a worker with lower KV cache overlap", &k::LOWER_OVERLAP, Nothing),
@@ -132,6 +142,7 @@ static ROWS: &[Row] = &[
     // worker set
     row("", "Adding worker WorkerWithDpRank", &k::WORKER_ADDED, WorkerStruct),
     row("", "Removing worker WorkerWithDpRank", &k::WORKER_REMOVED, WorkerStruct),
+    row("", "Registering worker WorkerWithDpRank", &k::WORKER_DISCOVERED, WorkerStruct),
     row("", "WorkerQueryClient: discovered worker ", &k::WORKER_DISCOVERED, Worker),
     row("", "WorkerQueryClient: all dp_ranks gone for worker ", &k::WORKER_GONE, Worker),
     row("", "Generate endpoint instance deleted, removing worker ", &k::WORKER_GONE, Worker),
@@ -158,7 +169,7 @@ static ROWS: &[Row] = &[
     row("source_health", "", &k::KV_EVENT_SOURCE, Nothing),
     row("", "KV event source", &k::KV_EVENT_SOURCE, Nothing),
     row("", "KV state-agent event gap", &k::KV_EVENT_SOURCE, Nothing),
-    row("", "Applied KV event to global radix tree", &k::KV_EVENT_APPLIED, Nothing),
+    row("", "Applied KV event to global radix tree", &k::KV_EVENT_APPLIED, Pairs),
     row("component::endpoint", "", &k::ENDPOINT, Nothing),
     row("input::endpoint", "Endpoint service", &k::ENDPOINT, Nothing),
     row("shared_tcp_endpoint", "Registered endpoint", &k::ENDPOINT, Nothing),
@@ -178,7 +189,7 @@ static ROWS: &[Row] = &[
     row("kv_router", "No events to recover from worker ", &k::WORKER_TREE_DUMP, Worker),
     row("worker_query", "Worker ", &k::WORKER_TREE_DUMP, Worker),
     row("kv_router", "Dumping radix tree", &k::WORKER_TREE_DUMP, Nothing),
-    row("multi_worker", "Request ", &k::BOOKING_CONFLICT, Request),
+    row("::sequence", "Request ", &k::BOOKING_CONFLICT, Request),
     // start, stop, plumbing
     row("config_dumper", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
     row("", "CONFIG_DUMP: ", &k::CONFIG_DUMP, Config),
@@ -189,8 +200,8 @@ static ROWS: &[Row] = &[
     row("dynamo_unified", "", &k::PARSER_DECISION, Nothing),
     row("", "Selected model parser route", &k::MODEL_SETUP, Nothing),
     row("formatters", "Chat template", &k::MODEL_SETUP, Nothing),
-    row("audit", "audit: aggregation future", &k::PAYLOAD_INCOMPLETE, Nothing),
-    row("audit", "audit", &k::AUDIT_RECORD, Exact),
+    row("llm::audit", "audit: aggregation future", &k::PAYLOAD_INCOMPLETE, Nothing),
+    row("llm::audit", "audit", &k::AUDIT_RECORD, Exact),
     row("", "request trace skipped", &k::TRACE_SKIPPED, Nothing),
     row("", "request payload: ", &k::PAYLOAD_INCOMPLETE, Nothing),
     row("request_trace", "Request trace ", &k::TRACE_CONFIG, Nothing),
@@ -217,8 +228,7 @@ static ROWS: &[Row] = &[
     row("graceful_shutdown", "", &k::SHUTDOWN, Nothing),
     row("", "DistributedRuntime shutdown complete", &k::SHUTDOWN, Nothing),
     row("main.launch_workers", "Shutting down", &k::SHUTDOWN, Nothing),
-    row("discovery::kv_store", "", &k::DISCOVERY, Nothing),
-    row("dynamo_runtime::discovery", "", &k::DISCOVERY, Nothing),
+    row("dynamo_runtime::discovery", "", &k::DISCOVERY, Pairs),
     row("storage::kv", "", &k::DISCOVERY, Nothing),
     row("transports::etcd", "", &k::DISCOVERY, Nothing),
     row("event_plane", "", &k::EVENT_PLANE, Nothing),
@@ -242,7 +252,7 @@ static ROWS: &[Row] = &[
     row("dynamo_runtime::config", "", &k::RUNTIME_CONFIG, Nothing),
     row("dynamo_runtime::logging", "OpenTelemetry", &k::RUNTIME_CONFIG, Nothing),
     row("kv_manager", "", &k::WORKER_STARTUP, Nothing),
-    row("component::client", "", &k::DISCOVERY, Nothing),
+    row("component::client", "", &k::DISCOVERY, Pairs),
     row("request_trace", "", &k::TRACE_CONFIG, Nothing),
 ];
 
@@ -258,9 +268,9 @@ static KVBM: &[Row] = &[
     row("", "triggering onboarding for ", &k::KVBM_ONBOARD, Counts(&["external_tokens"])),
     row("", "start onboarding ", &k::KVBM_ONBOARD, Counts(&["blocks"])),
     row("", "Onboarding transfer completed", &k::KVBM_TRANSFER_DONE, Nothing),
-    row("", "Offloading transfer to ", &k::KVBM_TRANSFER_DONE, Nothing),
+    row("", "Offloading transfer to ", &k::KVBM_TRANSFER_DONE, Counts(&[])),
     row("", "Remote G4 ", &k::KVBM_TRANSFER_DONE, Nothing),
-    row("", "offloading directly to disk", &k::KVBM_OFFLOAD, Nothing),
+    row("", "offloading directly to disk", &k::KVBM_OFFLOAD, Counts(&[])),
     row("", "offloading ", &k::KVBM_OFFLOAD, Counts(&["blocks"])),
     row("", "offload to ", &k::KVBM_OFFLOAD, Counts(&["stage"])),
     row("", "registered ", &k::KVBM_OFFLOAD, Counts(&["blocks"])),
@@ -276,7 +286,7 @@ static KVBM: &[Row] = &[
     ),
     row("", "request set to finish", &k::KVBM_REQUEST_FINISHED, Counts(&["cached_gpu_tokens", "cached_host_tokens", "cached_disk_tokens"])),
     row("", "Request finished: ", &k::KVBM_REQUEST_FINISHED, Request),
-    row("", "KVBM [", &k::KVBM_HIT_RATES, Nothing),
+    row("", "KVBM [", &k::KVBM_HIT_RATES, HitRates),
     row("", "Target pool full", &k::KVBM_POOL_FULL, Nothing),
     row("", "adding operation to slot", &k::KVBM_OPERATION, Nothing),
     row("", "Enqueuing offload operation", &k::KVBM_OPERATION, Nothing),

@@ -2,6 +2,8 @@
 
 mod bodies;
 pub(crate) mod captures;
+mod catalogue;
 pub(crate) mod grammar;
+mod named;
 mod properties;
 pub(crate) mod words;

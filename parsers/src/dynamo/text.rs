@@ -157,6 +157,10 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     let mut reading =
         Reading { http_span: spans.split(':').any(|s| s == "http-request"), kvbm: rows::is_kvbm(target), ..Reading::default() };
     let python = is_python(target);
+    if rest.starts_with(b"x-dynamo-request-id header ") {
+        // The client named the request itself, and the span has that name.
+        reading.http_span = false;
+    }
     let row = rows::find(target, rest);
     event.kind = row.map_or_else(|| rows::general(target, python, level == Level::Error), |r| r.kind);
     let taken = match row {
@@ -166,6 +170,7 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     if python {
         // Python's logging has no fields; `=` in its text is text.
         event.message = start..start + trimmed(rest).len();
+        embedded::prose(row, rest, start, hidden, event);
         super::finish(event, &reading, false);
         return Outcome::Parsed;
     }
@@ -174,8 +179,9 @@ fn read<'a>(record: &'a [u8], event: &mut Event<'a>, hidden: &[Range<usize>]) ->
     let message = trimmed(&rest[..end]);
     event.message = start..start + message.len();
     let whole = taken.whole && message.len() <= taken.len;
+    embedded::prose(row, message, start, hidden, event);
     if let Some((name, value)) = fields_at {
-        read_fields(Line { rest, base: start, hidden }, name, value, event, &mut reading);
+        read_fields(Line { rest, base: start, hidden, target, message }, name, value, event, &mut reading);
     }
     super::finish(event, &reading, whole);
     Outcome::Parsed
@@ -193,11 +199,13 @@ struct Line<'a, 'h> {
     base: usize,
     /// Bodies, as spans of the record.
     hidden: &'h [Range<usize>],
+    target: &'a str,
+    message: &'a [u8],
 }
 
 /// Reads the fields from the one whose name begins at `name` and whose value begins at `value`.
 fn read_fields<'a>(line: Line<'a, '_>, mut name: usize, mut value: usize, event: &mut Event<'a>, reading: &mut Reading) {
-    let Line { rest, base, hidden } = line;
+    let Line { rest, base, hidden, .. } = line;
     loop {
         // cannot fail: `next_field` takes ASCII names only.
         let raw = std::str::from_utf8(&rest[name..value - 1]).unwrap_or("");
@@ -220,6 +228,7 @@ fn read_fields<'a>(line: Line<'a, '_>, mut name: usize, mut value: usize, event:
         } else if bodies::overlaps(hidden, &(base + value..base + value + bytes.len())) {
             reading.unknown = true;
         } else {
+            reading.channel |= fields::may_name_channel(raw) && super::of_channel(line.target, line.message);
             fields::put(event, reading, raw, unquoted(bytes));
         }
         if reading.full {

@@ -22,14 +22,6 @@ pub static JSON: &[(&str, &str)] = &[
         r#"{"target": "sglang", "t_start": 1795978166.7915485, "t_end": 1795978166.8068779, "status": 200, "bytes": 24822, "content_type": "text/plain; version=0.0.4; charset=utf-8", "file": "metrics/sglang/1795978166791.prom.gz"}"#,
         "client_request",
     ),
-    (
-        r#"{"t": 1795975544.2017252, "topic": "kv-events", "nframes": 4, "publisher_id_frame": 4375519048645219, "sequence_frame": 0, "frame_version": 1, "frame_len": 280, "envelope": {"publisher_id": 4375519048645219, "sequence": 0, "published_at": 1795975544199, "topic": "kv-events", "payload": [{"worker_id": 13877594319123340093, "storage_tier": "device", "residency_domain": "worker", "event": {"event_id": 1, "data": {"stored": {"parent_hash": null, "start_position": null, "blocks": [{"block_hash": 7299830972566621386, "tokens_hash": 7299830972566621386, "mm_extra_info": null}]}}, "dp_rank": 0}}]}}"#,
-        "json_record",
-    ),
-    (
-        r#"{"t": 1795975544.1827872, "topic": "kv_metrics", "nframes": 4, "publisher_id_frame": 2898881958886144, "sequence_frame": 0, "frame_version": 1, "frame_len": 172, "envelope": {"publisher_id": 2898881958886144, "sequence": 0, "published_at": 1795975544182, "topic": "kv_metrics", "payload": {"worker_id": 13877594319123340093, "dp_rank": 0, "active_decode_blocks": null, "active_prefill_tokens": null, "kv_used_blocks": 0}}}"#,
-        "json_record",
-    ),
     (r#"{"t_ns": 1795978469097605018, "event": "_start_workers_and_router:begin"}"#, "json_record"),
     (
         r#"{"kind": "otherapi", "path": "/v1/completions", "x_request_id": "xr-v1-completions", "session": "sess-other-api", "start_unix": 1795975544.0837598, "end_unix": 1795975544.2295744, "status": 200, "body": "{\"id\":\"cmpl-b784d373-44b4-4fba-ae43-92d17e6a16a5\",\"choices\":[{\"text\":\" ostshaerloablepreer kavorostbel tumentmi preingmentlo erbelal\",\"index\":0,\"finish_reason\":\"length\"}],\"created\":1795975544,\"model\":\"tiny\",\"system_fingerprint\":null,\"object\":\"text_completion\",\"usage\":{\"prompt_tokens\":16,\"completion_tokens\":6,\"total_tokens\":22,\"prompt_tokens_details\":{\"audio_tokens\":null,\"cached_tokens\":0}}}"}"#,

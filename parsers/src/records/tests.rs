@@ -84,13 +84,15 @@ fn sglang_client_row() {
 }
 
 #[test]
-fn event_plane_rows() {
-    let (event, _) = parse(&JSON, sample("kv_metrics"));
+fn ids_in_arrays_and_nulls() {
+    let line = r#"{"t": 1795975544.1, "source": "x", "payload": {"worker_id": 13877594319123340093, "active_decode_blocks": null, "kv_used_blocks": 0}}"#;
+    let (event, _) = parse(&JSON, line);
     assert_eq!(event.kind.name, "json_record");
     assert_eq!(ids(&event, IdKind::WorkerId).len(), 1);
-    assert!(matches!(event.get("envelope_payload_kv_used_blocks"), Some(Value::Int(_))));
-    assert_eq!(event.get("envelope_payload_active_decode_blocks"), None, "null is no zero");
-    let (event, _) = parse(&JSON, sample("block_hash"));
+    assert!(matches!(event.get("payload_kv_used_blocks"), Some(Value::Int(_))));
+    assert_eq!(event.get("payload_active_decode_blocks"), None, "null is no zero");
+    let line = r#"{"t": 1795975544.2, "source": "x", "payload": [{"worker_id": 13877594319123340093, "blocks": [{"block_hash": 7299830972566621386}]}]}"#;
+    let (event, _) = parse(&JSON, line);
     assert_eq!(ids(&event, IdKind::WorkerId).len(), 1, "ids are found in arrays");
     assert!(event.withheld.is_empty() && event.get("worker_id").is_none());
 }

@@ -14,6 +14,10 @@ pub fn request<'a>(body: Span<'a>, event: &mut Event<'a>) {
     let before = event.withheld.len();
     let mut walk = json::members(body.bytes);
     for member in walk.by_ref() {
+        if member.key == b"nvext" {
+            extension(body.of(&member), event);
+            continue;
+        }
         let known = match member.key {
             b"model" => Some("model"),
             b"stream" => Some("request_stream"),
@@ -49,6 +53,7 @@ pub fn response<'a>(body: Span<'a>, event: &mut Event<'a>) {
         match member.key {
             b"id" => response_id(event, &member),
             b"usage" => usage(&member, event),
+            b"nvext" => extension(body.of(&member), event),
             b"created" => row::scalar(event, "response_created_s", &member),
             b"model" if event.get("model").is_none() => row::scalar(event, "model", &member),
             b"model" | b"object" | b"system_fingerprint" | b"service_tier" | b"status" => {}
@@ -100,6 +105,37 @@ fn body_name(key: &[u8]) -> &'static str {
         b"user" => "user",
         b"metadata" => "metadata",
         _ => "body",
+    }
+}
+
+/// Dynamo's own part of a body: in a request the session (to 1.2 its only place), in a response the workers. Its other members may be text.
+fn extension<'a>(nvext: Span<'a>, event: &mut Event<'a>) {
+    if nvext.bytes.first() != Some(&b'{') {
+        withhold(event, nvext, "body");
+        return;
+    }
+    let before = event.withheld.len();
+    let mut walk = json::members(nvext.bytes);
+    for member in walk.by_ref() {
+        match member.key {
+            b"worker_id" if member.complete && member.value.first() == Some(&b'{') => workers(&member, event),
+            b"agent_context" if member.complete && member.value.first() == Some(&b'{') => {
+                super::request::agent_context(nvext.of(&member), event)
+            }
+            _ if harmless(&member) => {}
+            key => withhold(event, nvext.of(&member), body_name(key)),
+        }
+    }
+    whole_if_damaged(nvext, walk.end(), before, event, "body");
+}
+
+fn workers<'a>(workers: &Member<'a>, event: &mut Event<'a>) {
+    for member in json::members(workers.value) {
+        match member.key {
+            b"prefill_worker_id" => row::worker(event, "prefill_worker_id", &member),
+            b"decode_worker_id" => row::worker(event, "decode_worker_id", &member),
+            _ => {}
+        }
     }
 }
 

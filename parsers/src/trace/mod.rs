@@ -63,6 +63,12 @@ pub(crate) fn audit_fields<'a>(record: &'a [u8], at: usize, event: &mut Event<'a
     }
 }
 
+/// Reads a row of the request trace that stands in something else: a tool's event on the event plane.
+pub(crate) fn read_row<'a>(row: Span<'a>, event: &mut Event<'a>) -> End {
+    event.kind = &kinds::TRACE_ROW;
+    request::read(row, event)
+}
+
 /// The bytes of the record's own object: behind `{"timestamp":N,"event":`, or the line itself.
 fn inside_envelope(line: &[u8]) -> Option<&[u8]> {
     if line.first() != Some(&b'{') {

@@ -28,7 +28,8 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     })
 }
 
-fn read<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
+/// Reads the row itself.
+pub fn read<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
     let mut walk = json::members(object.bytes);
     for member in walk.by_ref() {
         let value = object.of(&member);
@@ -71,7 +72,7 @@ fn stamp_at(value: Span<'_>, event: &mut Event<'_>) {
 }
 
 /// Sessions, by the names of all versions (formats/dynamo.md 3.4).
-fn agent_context<'a>(object: Span<'a>, event: &mut Event<'a>) {
+pub fn agent_context<'a>(object: Span<'a>, event: &mut Event<'a>) {
     for member in json::members(object.bytes) {
         match member.key {
             b"session_id" => row::identity(event, IdKind::Session, &member),

@@ -110,6 +110,25 @@ fn tool_rows_name_call_and_session() {
     assert!(matches!(event.get("duration_ms"), Some(Value::Float(_))));
 }
 
+/// To 1.2 the session stands in the body; workers stand in the answer of a client that asked for them.
+#[test]
+fn the_extension_of_a_body_names_session_and_workers() {
+    let line = r#"{"schema_version":1,"request_id":"r","requested_streaming":false,"model":"m","request":{"messages":"SECRET","nvext":{"agent_context":{"session_type_id":"load_test","session_id":"s","trajectory_id":"s:t1","parent_trajectory_id":"s:t0"},"annotations":["SECRET"],"greed_sampling":true}},"response":{"id":"chatcmpl-r","nvext":{"worker_id":{"prefill_worker_id":13877594319123340093,"decode_worker_id":7},"note":"SECRET"},"choices":[]}}"#;
+    let (event, outcome) = parse(&super::AUDIT, line);
+    assert_eq!(outcome, Outcome::Parsed);
+    assert_eq!(ids(&event, IdKind::Session), ["s", "s:t1"]);
+    assert_eq!(ids(&event, IdKind::ParentSession), ["s:t0"]);
+    assert_eq!(ids(&event, IdKind::WorkerId), ["13877594319123340093", "7"]);
+    assert_eq!((word(&event, "session_type_id"), word(&event, "decode_worker_id")), ("load_test", "7"));
+    for end in 1..line.len() {
+        let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);
+        (super::AUDIT.parse)(&line.as_bytes()[..end], &mut event);
+        for (at, _) in line[..end].match_indices("SECRET") {
+            assert!(event.withheld.iter().any(|w| w.span.contains(&at) && w.span.end <= end), "cut at {end}, {at}");
+        }
+    }
+}
+
 #[test]
 fn headers_name_sessions_of_every_client() {
     let line = r#"{"schema":"dynamo.request.trace.v1","event_type":"request_end","event_time_unix_ms":1,"agent_context":{"session_id":"child","parent_session_id":"root","agent_headers":{"x-claude-code-session-id":["root"],"x-claude-code-agent-id":["child"],"x-openai-subagent":["SECRET"]},"input_trigger":"tool_result"},"request":{"request_id":"r","finish_reason_metadata":{"finish_reason":"tool_calls","tool_calls":[{"id":"call_1","name":"f"}],"choices":[]}}}"#;

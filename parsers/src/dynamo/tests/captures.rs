@@ -34,7 +34,7 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
 }
 
 /// Every log of a capture by its file name.
-fn logs(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn logs(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -62,7 +62,7 @@ pub(crate) fn each(bytes: &[u8], mut see: impl FnMut(&[u8], &Event<'_>, &Outcome
     assert_eq!(total, bytes.len());
 }
 
-fn captures() -> Vec<PathBuf> {
+pub(crate) fn captures() -> Vec<PathBuf> {
     let mut dirs = Vec::new();
     for sub in ["dynamo", "tachometer/run_dynamo"] {
         let Some(dir) = cases(sub) else { continue };
@@ -150,7 +150,7 @@ fn every_line_of_every_log_parses() {
 }
 
 /// Request ids that the client saw in response ids, found by text search only.
-fn client_ids(dir: &Path) -> BTreeSet<String> {
+pub(crate) fn client_ids(dir: &Path) -> BTreeSet<String> {
     let packed = dir.join("client.jsonl.gz");
     let bytes = read(&if packed.is_file() { packed } else { dir.join("client.jsonl") });
     let text = String::from_utf8_lossy(&bytes);
@@ -184,7 +184,7 @@ fn event_ids(files: &[PathBuf], kind: &str, id_kind: IdKind) -> (BTreeSet<String
     (found, events)
 }
 
-fn files(dir: &Path, sub: &str) -> Vec<PathBuf> {
+pub(crate) fn files(dir: &Path, sub: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir.join(sub)) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
     found.sort();

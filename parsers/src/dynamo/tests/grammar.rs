@@ -42,8 +42,15 @@ fn message<'a>(event: &Event<'_>, line: &'a str) -> &'a str {
 
 #[test]
 fn samples_get_their_kinds_and_no_other_formats_head() {
-    let formats =
-        [&super::super::TEXT, &super::super::JSONL, &crate::trace::REQUEST_TRACE, &crate::trace::AGENT_TRACE, &crate::trace::AUDIT];
+    let formats = [
+        &super::super::TEXT,
+        &super::super::JSONL,
+        &crate::trace::REQUEST_TRACE,
+        &crate::trace::AGENT_TRACE,
+        &crate::trace::AUDIT,
+        &crate::otlp::TRACES,
+        &crate::eventplane::EVENTS,
+    ];
     for format in formats {
         assert!(!format.samples.is_empty());
         for (line, kind) in format.samples {

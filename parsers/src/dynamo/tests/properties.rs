@@ -5,8 +5,15 @@ use proptest::prelude::*;
 use crate::event::{Event, Outcome};
 use crate::format::Format;
 
-static FORMATS: [&Format; 5] =
-    [&crate::dynamo::TEXT, &crate::dynamo::JSONL, &crate::trace::REQUEST_TRACE, &crate::trace::AGENT_TRACE, &crate::trace::AUDIT];
+static FORMATS: [&Format; 7] = [
+    &crate::dynamo::TEXT,
+    &crate::dynamo::JSONL,
+    &crate::trace::REQUEST_TRACE,
+    &crate::trace::AGENT_TRACE,
+    &crate::trace::AUDIT,
+    &crate::otlp::TRACES,
+    &crate::eventplane::EVENTS,
+];
 
 /// Parses with every format and checks what must hold of any event.
 fn check(bytes: &[u8]) {

@@ -17,8 +17,8 @@ fn json_files(dir: &Path, found: &mut Vec<PathBuf>) {
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let json = [".json", ".jsonl", ".jsonl.gz"].iter().any(|end| name.ends_with(end));
-        // Traces, audits, the journal and AIPerf's records (`trace.jsonl`) have their own formats.
-        let own = ["request-trace", "agent-trace", "audit", "journalctl"].iter().any(|p| name.contains(p));
+        // Traces, audits, the event plane, the journal and AIPerf's records (`trace.jsonl`) have their own formats.
+        let own = ["request-trace", "agent-trace", "audit", "kv_events_wire", "journalctl"].iter().any(|p| name.contains(p));
         let other = own || name == "trace.jsonl";
         if json && !other {
             found.push(path);
