@@ -5,12 +5,14 @@
 //! a search that jumps into the middle of a source sees the same records as a full read.
 
 mod lines;
+mod nest;
 mod pieces;
 #[cfg(test)]
 mod tests;
 
 use memchr::memchr;
 
+use self::pieces::Level;
 use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
 use crate::{secret, systemd, text};
@@ -22,11 +24,22 @@ pub const MAX_CONTINUED: usize = 1 << 20;
 /// How a source is to be read: what detection found, or the user said.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    pub envelope: Option<&'static Envelope>,
+    /// What wraps the lines, outermost first; empty for a bare source.
+    pub envelopes: Vec<&'static Envelope>,
     /// Payload formats that this source holds, the commonest first. Lines of none of them are text.
     pub formats: Vec<&'static Format>,
     /// The whole source is one record (a JSON document).
     pub document: bool,
+}
+
+impl Layout {
+    /// The names of the envelopes, as people read them: `cri > srun`.
+    pub fn wrapped_in(&self) -> Option<String> {
+        if self.envelopes.is_empty() {
+            return None;
+        }
+        Some(self.envelopes.iter().map(|e| e.name).collect::<Vec<_>>().join(" > "))
+    }
 }
 
 /// One record: where it stands and what it holds.
@@ -63,7 +76,7 @@ impl<'r> Record<'r> {
         let Some(rest) = self.rest else {
             return self.read(self.payload, event);
         };
-        let mut outcome = Outcome::Unparsed("rest of a line that journald cut");
+        let mut outcome = Outcome::Unparsed("rest of a line that its envelope cut");
         if rest == 0 {
             text::plain(self.payload, event);
         } else {
@@ -76,7 +89,7 @@ impl<'r> Record<'r> {
 
     fn read(&self, payload: &'r [u8], event: &mut Event<'r>) -> Outcome {
         match self.content {
-            Content::Payload => {}
+            Content::Payload | Content::Bare => {}
             Content::Skip(reason) => {
                 text::plain(payload, event);
                 event.kind = &text::kinds::MARKER;
@@ -121,6 +134,8 @@ pub struct Reader<'s> {
     entry: Entry,
     /// What follows a cut line.
     next: Entry,
+    /// For envelopes inside the outermost one.
+    spare: Entry,
     /// Lines whose rest is still to come; `None` until it is needed by a reader that began in mid-source.
     open: Option<pieces::Open>,
     clean: Vec<u8>,
@@ -139,6 +154,7 @@ impl<'s> Reader<'s> {
             layout,
             entry: Entry::default(),
             next: Entry::default(),
+            spare: Entry::default(),
             open: if at == 0 { Some(pieces::Open::default()) } else { None },
             clean: Vec::new(),
             ahead: None,
@@ -173,8 +189,8 @@ impl<'s> Reader<'s> {
                 rest: None,
             });
         }
-        if let Some(envelope) = self.layout.envelope {
-            return Some(self.enveloped(envelope, offset));
+        if let [outer, inner @ ..] = &self.layout.envelopes[..] {
+            return Some(self.enveloped(outer, inner, offset));
         }
         let format = self.bare(offset);
         let len = self.at - offset;
@@ -207,9 +223,9 @@ impl<'s> Reader<'s> {
         first.format
     }
 
-    fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
-        let (is_rest, mut rest) = self.take(envelope, offset);
-        if self.entry.content != Content::Payload && self.entry.text.is_empty() {
+    fn enveloped(&mut self, outer: &'static Envelope, inner: &'s [&'static Envelope], offset: usize) -> Record<'_> {
+        let Taken { is_rest, mut rest, writers } = self.take(outer, inner, offset);
+        if matches!(self.entry.content, Content::Skip(_) | Content::Broken(_)) && self.entry.text.is_empty() {
             let raw = trim_end(&self.bytes[offset..self.at]);
             self.entry.text.extend_from_slice(raw);
         }
@@ -229,14 +245,14 @@ impl<'s> Reader<'s> {
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
         let format = match content {
-            Content::Payload => written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats),
+            Content::Payload | Content::Bare => written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats),
             Content::Skip(_) | Content::Broken(_) => None,
         };
         if content == Content::Payload && format.is_none() {
             let is_rest = is_rest.unwrap_or_else(|| {
-                let mut open = pieces::Open::before(self.bytes, offset, envelope);
-                let is_rest = open.holds(&self.entry.meta, offset);
-                open.read(self.bytes, offset, self.at, envelope);
+                let mut open = pieces::Open::before(self.bytes, offset, outer, inner);
+                let is_rest = open.holds(writers, offset);
+                open.read(self.bytes, offset, self.at, outer, inner);
                 self.open = Some(open);
                 is_rest
             });
@@ -248,20 +264,56 @@ impl<'s> Reader<'s> {
         Record { offset, len: self.at - offset, payload, payload_at: None, meta: Some(&self.entry.meta), content, format, rest }
     }
 
-    /// Reads the entry at `offset` and those that go on its line. Returns whether it is itself the rest of a line, if that is known, and
-    /// from where on its text cannot be understood because a piece before is lost.
-    fn take(&mut self, envelope: &Envelope, offset: usize) -> (Option<bool>, Option<usize>) {
-        self.at = pieces::read(self.bytes, offset, envelope, &mut self.entry);
-        let is_rest = self.open.as_mut().map(|open| open.note(&self.entry, offset, self.at));
-        let mut rest = None;
-        let mut start = offset;
-        while self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
-            let Some((next, end)) = pieces::next(self.bytes, self.at, envelope, &mut self.next) else { break };
-            if !pieces::goes_on(&self.entry.meta, start, &self.next, next, &self.layout.formats) {
+    /// Reads the entry at `offset` and those that go on its line.
+    fn take(&mut self, outer: &Envelope, inner: &[&'static Envelope], offset: usize) -> Taken {
+        self.at = pieces::read(self.bytes, offset, outer, &mut self.entry);
+        let mut taken = Taken::default();
+        match &mut self.open {
+            Some(open) => taken.is_rest = Some(open.note(&self.entry, Level::Outer, offset, self.at)),
+            None => taken.writers[0] = pieces::writer(&self.entry.meta, Level::Outer),
+        }
+        if self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
+            taken.rest = self.join(outer, inner, Level::Outer, offset);
+            if !inner.is_empty() {
+                // Which piece a mark inside of it speaks of is not known.
+                let cut = self.entry.meta.cut;
+                nest::peel(inner, &mut self.entry, &mut self.spare);
+                self.entry.meta.cut = cut;
+            }
+        } else if !inner.is_empty() {
+            nest::peel(inner, &mut self.entry, &mut self.spare);
+            match &mut self.open {
+                Some(open) => {
+                    let is_rest = open.note(&self.entry, Level::Inner, offset, self.at);
+                    taken.is_rest = taken.is_rest.map(|known| known || is_rest);
+                }
+                None => taken.writers[1] = pieces::writer(&self.entry.meta, Level::Inner),
+            }
+            if self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
+                taken.rest = self.join(outer, inner, Level::Inner, offset);
+            }
+        }
+        taken
+    }
+
+    /// Joins the entries that go on the line that begins at `start`. Returns from where on its text cannot be understood because a piece before
+    /// is lost.
+    fn join(&mut self, outer: &Envelope, inner: &[&'static Envelope], level: Level, start: usize) -> Option<usize> {
+        let (mut rest, mut start) = (None, start);
+        while self.entry.meta.cut != Cut::No {
+            let Some((next, end)) = pieces::next(self.bytes, self.at, outer, &mut self.next) else { break };
+            if level == Level::Inner {
+                if self.next.meta.cut != Cut::No {
+                    break;
+                }
+                nest::peel(inner, &mut self.next, &mut self.spare);
+            }
+            let piece = pieces::Piece { level, start, next_start: next, inner };
+            if !pieces::goes_on(&self.entry.meta, &self.next, piece, &self.layout.formats) {
                 break;
             }
             if let Some(open) = &mut self.open {
-                open.note(&self.next, next, end);
+                open.note(&self.next, level, next, end);
             }
             if rest.is_none() {
                 if self.entry.meta.lossy || self.next.meta.lossy {
@@ -276,8 +328,19 @@ impl<'s> Reader<'s> {
             self.entry.meta.cut = self.next.meta.cut;
             (start, self.at) = (next, end);
         }
-        (is_rest, rest)
+        rest
     }
+}
+
+/// What is known of an entry that was read.
+#[derive(Debug, Default)]
+struct Taken {
+    /// It is the rest of a line that began elsewhere; `None` in a reader that does not know what stands before it.
+    is_rest: Option<bool>,
+    /// From here on its text cannot be understood.
+    rest: Option<usize>,
+    /// Who wrote it, by the outer and by the inner envelopes, where `is_rest` is not known.
+    writers: [u64; 2],
 }
 
 /// The first format of `formats` that has `line` as its head.
@@ -301,14 +364,14 @@ pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
         return 0;
     }
     let at = at.min(bytes.len() - 1);
-    let Some(envelope) = layout.envelope else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
-    let start = pieces::first(bytes, pieces::entry_line(bytes, at, envelope), envelope, &layout.formats);
+    let [outer, inner @ ..] = &layout.envelopes[..] else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
+    let start = pieces::first(bytes, pieces::entry_line(bytes, at, outer), outer, inner, &layout.formats);
     // Forward to the record that holds `at`. Only where entries end is asked, not what they hold.
     let mut reader = Reader::new(bytes, start, layout);
     let mut found = start;
     while reader.offset() <= at {
         found = reader.offset();
-        reader.take(envelope, found);
+        reader.take(outer, inner, found);
     }
     found
 }

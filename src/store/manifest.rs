@@ -15,7 +15,7 @@ use crate::run::bytes::Compression;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
-pub const STORE_VERSION: u32 = 2;
+pub const STORE_VERSION: u32 = 3;
 
 /// The manifest's file name inside the store's directory.
 pub const FILE: &str = "manifest.json";
@@ -53,11 +53,12 @@ pub struct Manifest {
 pub struct Entry {
     pub stat: Stat,
     pub compression: Compression,
-    pub envelope: Option<String>,
+    /// Outermost first.
+    pub envelopes: Vec<String>,
     pub formats: Vec<String>,
     pub document: bool,
-    pub scores: Vec<(String, f64, String)>,
-    pub envelope_scores: Vec<(String, f64, String)>,
+    pub scores: Vec<ScoreEntry>,
+    pub envelope_scores: Vec<ScoreEntry>,
     pub sampled: usize,
     pub owner: Owner,
     pub clock: ClockEntry,
@@ -68,6 +69,9 @@ pub struct Entry {
     /// The masked text of the source is in the store.
     pub embedded: bool,
 }
+
+/// A score of detection: name, share, reason and depth.
+type ScoreEntry = (String, f64, String, usize);
 
 /// A file that is no event source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,35 +160,35 @@ impl ClockEntry {
 impl Entry {
     /// The layout that the source was read with; `None` if it names formats that this corr does not have.
     pub fn layout(&self) -> Option<Layout> {
-        let envelope = match &self.envelope {
-            None => None,
-            Some(name) => Some(*ENVELOPES.iter().find(|e| e.name == name)?),
-        };
+        let mut envelopes = Vec::new();
+        for name in &self.envelopes {
+            envelopes.push(*ENVELOPES.iter().find(|e| e.name == name)?);
+        }
         let mut formats = Vec::new();
         for name in &self.formats {
             formats.push(*FORMATS.iter().find(|f| f.name == name)?);
         }
-        Some(Layout { envelope, formats, document: self.document })
+        Some(Layout { envelopes, formats, document: self.document })
     }
 
     /// What detection said.
     pub fn detection(&self) -> Option<Detection> {
         let layout = self.layout()?;
         let known = |name: &str| FORMATS.iter().map(|f| f.name).chain(ENVELOPES.iter().map(|e| e.name)).find(|n| *n == name);
-        let scores = |list: &[(String, f64, String)]| {
-            list.iter().filter_map(|(n, s, r)| Some(Score { name: known(n)?, share: *s, reason: r.clone() })).collect()
+        let scores = |list: &[ScoreEntry]| {
+            list.iter().filter_map(|(n, s, r, d)| Some(Score { name: known(n)?, share: *s, reason: r.clone(), depth: *d })).collect()
         };
         Some(Detection { layout, envelopes: scores(&self.envelope_scores), formats: scores(&self.scores), sampled: self.sampled })
     }
 
     /// The entry of a source that has no segments yet.
     pub fn of(source: &Source, size: u64) -> Entry {
-        let scores = |list: &[Score]| list.iter().map(|s| (s.name.to_string(), s.share, s.reason.clone())).collect();
+        let scores = |list: &[Score]| list.iter().map(|s| (s.name.to_string(), s.share, s.reason.clone(), s.depth)).collect();
         let detection = &source.detection;
         Entry {
             stat: source.stat,
             compression: source.compression,
-            envelope: detection.layout.envelope.map(|e| e.name.to_string()),
+            envelopes: detection.layout.envelopes.iter().map(|e| e.name.to_string()).collect(),
             formats: detection.layout.formats.iter().map(|f| f.name.to_string()).collect(),
             document: detection.layout.document,
             scores: scores(&detection.formats),

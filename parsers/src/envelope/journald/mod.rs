@@ -19,6 +19,10 @@ pub static EXPORT: Envelope = Envelope {
     shape: "field lists that begin with `__CURSOR=`",
     begins: export::begins,
     read: export::read,
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: false,
 };
 
 /// `-o json`, and `json-sse` and `json-seq`, which only put something before or between the objects.
@@ -28,6 +32,10 @@ pub static JSON: Envelope = Envelope {
     shape: "objects with `\"__REALTIME_TIMESTAMP\"`",
     begins: json::begins,
     read: json::read,
+    least: 1,
+    respells: true,
+    marks: None,
+    yearless: false,
 };
 
 /// `-o short-iso`.
@@ -37,6 +45,10 @@ pub static SHORT_ISO: Envelope = Envelope {
     shape: "`YYYY-MM-DDTHH:MM:SS+HHMM HOST IDENT[PID]: `",
     begins: |line| short::begins(line, stamps::iso),
     read: |bytes, at, entry| short::read(bytes, at, entry, stamps::iso),
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: false,
 };
 
 /// `-o short-iso-precise`.
@@ -46,6 +58,10 @@ pub static SHORT_ISO_PRECISE: Envelope = Envelope {
     shape: "`YYYY-MM-DDTHH:MM:SS.ffffff+HH:MM HOST IDENT[PID]: `",
     begins: |line| short::begins(line, stamps::iso_precise),
     read: |bytes, at, entry| short::read(bytes, at, entry, stamps::iso_precise),
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: false,
 };
 
 /// `-o short-full`.
@@ -55,6 +71,10 @@ pub static SHORT_FULL: Envelope = Envelope {
     shape: "`Www YYYY-MM-DD HH:MM:SS ZONE HOST IDENT[PID]: `",
     begins: |line| short::begins(line, stamps::full),
     read: |bytes, at, entry| short::read(bytes, at, entry, stamps::full),
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: false,
 };
 
 /// `-o short`, the default of journalctl.
@@ -64,6 +84,10 @@ pub static SHORT: Envelope = Envelope {
     shape: "`Mon DD HH:MM:SS HOST IDENT[PID]: `",
     begins: |line| short::begins(line, stamps::yearless),
     read: |bytes, at, entry| short::read(bytes, at, entry, stamps::yearless),
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: true,
 };
 
 /// `-o short-precise`.
@@ -73,4 +97,8 @@ pub static SHORT_PRECISE: Envelope = Envelope {
     shape: "`Mon DD HH:MM:SS.ffffff HOST IDENT[PID]: `",
     begins: |line| short::begins(line, stamps::yearless_precise),
     read: |bytes, at, entry| short::read(bytes, at, entry, stamps::yearless_precise),
+    least: 1,
+    respells: false,
+    marks: None,
+    yearless: true,
 };

@@ -57,6 +57,7 @@ fn entries(bytes: &[u8], envelope: &Envelope, what: &str) -> Vec<(u64, Entry)> {
         match entry.content {
             Content::Payload | Content::Skip("entry without MESSAGE") => found.push((at as u64, entry)),
             Content::Skip(_) => {}
+            Content::Bare => panic!("{what} at byte {at}: bare"),
             Content::Broken(reason) => panic!("{what} at byte {at}: {reason}"),
         }
         at += len;
@@ -286,7 +287,7 @@ fn every_rendering_is_explained_and_detected() {
             let len = (envelope.read)(&bytes, at, &mut entry);
             all += 1;
             match entry.content {
-                Content::Payload => {}
+                Content::Payload | Content::Bare => {}
                 Content::Skip(_) => skipped += 1,
                 Content::Broken(reason) => {
                     bad += 1;
@@ -297,7 +298,7 @@ fn every_rendering_is_explained_and_detected() {
         }
         let head = &bytes[..bytes.len().min(crate::detect::SAMPLE)];
         let detection = crate::detect::detect(head, head.len() == bytes.len());
-        let got = detection.layout.envelope.map(|e| e.name);
+        let got = detection.layout.envelopes.first().map(|e| e.name);
         // A file that holds only `-- No entries --` says nothing of its mode.
         if got != Some(envelope.name) && bytes != b"-- No entries --\n" {
             bad += 1;
@@ -346,7 +347,7 @@ fn systemds_texts_agree_with_its_fields() {
     let (mut checked, mut compared, mut wrong) = (0, 0, 0);
     for path in found.iter().filter(|path| path.file_name().is_some_and(|name| name == "json.txt")) {
         let bytes = std::fs::read(path).unwrap();
-        let layout = crate::record::Layout { envelope: Some(&JSON), formats: crate::FORMATS.to_vec(), document: false };
+        let layout = crate::record::Layout { envelopes: vec![&JSON], formats: crate::FORMATS.to_vec(), document: false };
         let mut reader = crate::record::Reader::new(&bytes, 0, &layout);
         while let Some(record) = reader.next() {
             let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);
