@@ -386,6 +386,21 @@ mod tests {
     }
 
     #[test]
+    fn nested_envelopes_are_named_outermost_first() {
+        let text = "[source.\"a\"]\nenvelope = [\"journald-json\", \"journald-short\"]\n[source.\"b\"]\nenvelope = \"journald-short\"\n";
+        let declared = Declared::parse(text, "corr.toml").unwrap();
+        let of = |key: &str, options: &Options| declared.forced_layout(key, options).unwrap().unwrap().wrapped_in();
+        assert_eq!(of("a", &Options::default()).as_deref(), Some("journald-json > journald-short"));
+        assert_eq!(of("b", &Options::default()).as_deref(), Some("journald-short"));
+        for option in ["a=journald-json>journald-short", "a=journald-json > journald-short+sglang"] {
+            let options = Options { format_of: vec![option.into()], ..Options::default() };
+            assert_eq!(of("a", &options).as_deref(), Some("journald-json > journald-short"));
+        }
+        let error = Declared::parse("\n[source.a]\nenvelope = [\"journald-json\", \"srum\"]\n", "corr.toml").unwrap_err().to_string();
+        assert!(error.starts_with("corr.toml:3: no envelope is called `srum`"), "{error}");
+    }
+
+    #[test]
     fn an_option_forces_a_layout_and_a_misspelled_one_is_said() {
         let options = |option: &str| Options { format_of: vec![option.into()], ..Options::default() };
         let declared = Declared::default();

@@ -250,6 +250,7 @@ pub fn look(found: &Found, forced: Option<&Layout>) -> Looked {
                     name: asked.name,
                     share: 0.0,
                     reason: "no record begins like it; it was asked for".into(),
+                    depth: 0,
                 });
             }
         } else if layout.formats.is_empty() {
