@@ -31,10 +31,13 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 4;
+pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
+    // Before journald's short modes, which look the same but for what `marks` says.
+    &envelope::syslog::TRADITIONAL,
+    &envelope::syslog::FILE_FORMAT,
     &envelope::journald::EXPORT,
     &envelope::journald::JSON,
     &envelope::journald::SHORT_ISO_PRECISE,
@@ -42,6 +45,21 @@ pub static ENVELOPES: &[&Envelope] = &[
     &envelope::journald::SHORT_FULL,
     &envelope::journald::SHORT_PRECISE,
     &envelope::journald::SHORT,
+    &envelope::docker::JSON_FILE,
+    &envelope::cri::CRI,
+    &envelope::kubectl::PREFIX,
+    &envelope::docker::TIMESTAMPS,
+    &envelope::loki::JSON_LINES,
+    &envelope::loki::EXPLORE_JSON,
+    &envelope::loki::EXPLORE_TEXT,
+    &envelope::syslog::RFC5424,
+    &envelope::syslog::RFC3164,
+    &envelope::ray::RAY,
+    &envelope::torchrun::TORCHRUN,
+    &envelope::compose::COMPOSE,
+    &envelope::srun::SRUN,
+    // The weakest is the last.
+    &envelope::compose::NO_PREFIX,
 ];
 
 /// Every payload format, in the order in which their heads are tried.

@@ -1,0 +1,68 @@
+//! Where a syslog message ends: at the line's, where its octet count says, or where the next datagram's head stands.
+
+use memchr::memchr;
+
+use super::{header, rfc5424};
+use crate::envelope::{digits, number};
+use crate::format::{Content, Entry};
+use crate::record::{line_len, trim_end};
+
+/// A count is believed up to this size.
+const MAX_FRAME: usize = 1 << 20;
+
+/// Reads the message at `bytes[at]`; one that `parse` does not understand stands bare.
+pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, parse: fn(&[u8], &mut Entry) -> Option<()>) -> usize {
+    let rest = &bytes[at..];
+    let (len, message) = match counted(rest) {
+        Some((head, end)) => {
+            let behind = usize::from(rest.get(end) == Some(&b'\n'));
+            (end + behind, &rest[head..end])
+        }
+        None => {
+            let len = datagram(&rest[..line_len(rest)]);
+            (len, &rest[..len])
+        }
+    };
+    let message = trim_end(message);
+    if parse(message, entry).is_none() {
+        entry.clear();
+        entry.text.extend_from_slice(message);
+        entry.content = Content::Bare;
+    }
+    len
+}
+
+/// Without an octet count before it.
+pub fn message(line: &[u8]) -> &[u8] {
+    &line[count(line).map_or(0, |(_, head)| head)..]
+}
+
+/// `137 <`: the number and where the message begins.
+fn count(bytes: &[u8]) -> Option<(usize, usize)> {
+    let len = digits(bytes, 7);
+    if len == 0 || bytes.get(len..len + 2) != Some(b" <") {
+        return None;
+    }
+    Some((number(&bytes[..len])? as usize, len + 1))
+}
+
+/// Where a counted message begins and ends. Behind it something must stand that can: a wrong count is not followed.
+fn counted(bytes: &[u8]) -> Option<(usize, usize)> {
+    let (size, head) = count(bytes)?;
+    let end = head.checked_add(size).filter(|end| size <= MAX_FRAME && *end <= bytes.len())?;
+    let fits = matches!(bytes.get(end), None | Some(b'\n' | b'<' | b'0'..=b'9'));
+    fits.then_some((head, end))
+}
+
+/// Length of the datagram with which a line begins: others may follow without anything between.
+fn datagram(line: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(step) = line.get(at..).and_then(|rest| memchr(b'<', rest)) {
+        at += step;
+        if header::begins(&line[at..]) || rfc5424::begins(&line[at..]) {
+            return at;
+        }
+        at += 1;
+    }
+    line.len()
+}
