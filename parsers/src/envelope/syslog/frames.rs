@@ -20,13 +20,13 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, parse: fn(&[u8], &mut En
         }
         None => {
             let len = datagram(&rest[..line_len(rest)]);
-            (len, &rest[..len])
+            (len, message(&rest[..len]))
         }
     };
     let message = trim_end(message);
     if parse(message, entry).is_none() {
         entry.clear();
-        entry.text.extend_from_slice(message);
+        entry.text.extend_from_slice(trim_end(&rest[..len]));
         entry.content = Content::Bare;
     }
     len
@@ -50,16 +50,20 @@ fn count(bytes: &[u8]) -> Option<(usize, usize)> {
 fn counted(bytes: &[u8]) -> Option<(usize, usize)> {
     let (size, head) = count(bytes)?;
     let end = head.checked_add(size).filter(|end| size <= MAX_FRAME && *end <= bytes.len())?;
-    let fits = matches!(bytes.get(end), None | Some(b'\n' | b'<' | b'0'..=b'9'));
+    let fits = matches!(bytes.get(end), None | Some(b'\n')) || begins(message(&bytes[end..]));
     fits.then_some((head, end))
+}
+
+fn begins(message: &[u8]) -> bool {
+    header::begins(message) || rfc5424::begins(message)
 }
 
 /// Length of the datagram with which a line begins: others may follow without anything between.
 fn datagram(line: &[u8]) -> usize {
-    let mut at = 1;
+    let mut at = count(line).map_or(0, |(_, head)| head) + 1;
     while let Some(step) = line.get(at..).and_then(|rest| memchr(b'<', rest)) {
         at += step;
-        if header::begins(&line[at..]) || rfc5424::begins(&line[at..]) {
+        if begins(&line[at..]) {
             return at;
         }
         at += 1;

@@ -83,11 +83,16 @@ pub fn file(line: &[u8], entry: &mut Entry, read: Read) -> Option<()> {
     say(&mut meta.ident, tag);
     meta.pid = pid;
     unescape(text, &mut entry.text);
-    if LIMIT.contains(&line.len()) {
-        meta.loss = Some("as long as rsyslog's limit of 8 KiB: what is behind it may be lost");
-    }
+    limit(entry, line.len());
     unit_of(entry);
     Some(())
+}
+
+/// Notes that a message of this length may have been longer.
+pub fn limit(entry: &mut Entry, len: usize) {
+    if LIMIT.contains(&len) {
+        entry.meta.loss = Some("as long as rsyslog's limit of 8 KiB: what is behind it may be lost");
+    }
 }
 
 /// `TAG[PID]: text` or `TAG: text`; a message need not have a tag.

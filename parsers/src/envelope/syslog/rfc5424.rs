@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::header::{priority, unescape};
+use super::header::{limit, priority, unescape};
 use super::unit_of;
 use crate::envelope::{keep, number, say};
 use crate::format::Entry;
@@ -67,6 +67,7 @@ pub fn read_message(message: &[u8], entry: &mut Entry) -> Option<()> {
         keep(entry, "structured_data", &rest[..data]);
     }
     unescape(text, &mut entry.text);
+    limit(entry, message.len());
     unit_of(entry);
     Some(())
 }
