@@ -158,10 +158,13 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     let first = &sample[..record::line_len(sample)];
     let mut at = 0;
     let (mut seen, mut hits) = (0usize, 0usize);
+    // Lines before the first entry that are not indented.
+    let mut foreign = 0usize;
     if !(envelope.begins)(record::trim_end(first)) && !sample.is_empty() {
         // An excerpt may begin inside an entry: look at the next lines before giving up.
         let mut tries = 0;
         loop {
+            foreign += usize::from(!sample[at..].starts_with(b" "));
             at += record::line_len(&sample[at..]);
             tries += 1;
             if at >= sample.len() || tries > 20 {
@@ -174,6 +177,7 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
         seen += 1;
     }
     let mut entry = Entry::default();
+    let start = at;
     while at < sample.len() && seen < MAX_ENTRIES {
         entry.clear();
         at += (envelope.read)(sample, at, &mut entry).max(1);
@@ -184,6 +188,10 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
             Content::Bare if entry.text.is_empty() => seen -= 1,
             Content::Bare | Content::Broken(_) => {}
         }
+    }
+    // More of them than of what follows: a log of another kind, at whose end stands a line that looks so.
+    if foreign > memchr::memchr_iter(b'\n', &sample[start..at.min(sample.len())]).count().max(1) {
+        return (0, 0);
     }
     (seen.max(1), hits)
 }

@@ -245,7 +245,9 @@ impl<'s> Reader<'s> {
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
         let format = match content {
-            Content::Payload | Content::Bare => written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats),
+            Content::Payload | Content::Bare => {
+                written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats)
+            }
             Content::Skip(_) | Content::Broken(_) => None,
         };
         if content == Content::Payload && format.is_none() {

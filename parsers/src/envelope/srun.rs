@@ -10,7 +10,8 @@ pub static SRUN: Envelope = Envelope {
     shape: "`TASK: ` and the line",
     begins: every_line,
     read: |bytes, at, entry| super::line(bytes, at, entry, labelled),
-    least: 3,
+    // A numbered list looks like it.
+    least: 20,
     respells: false,
     marks: None,
     yearless: false,

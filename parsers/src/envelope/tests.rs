@@ -1,6 +1,7 @@
 //! What the envelopes beside journald make of captures, of each other and of any bytes.
 
 mod containers;
+mod foreign;
 mod lines;
 mod nesting;
 mod properties;

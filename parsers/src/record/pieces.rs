@@ -174,7 +174,12 @@ pub fn first(bytes: &[u8], start: usize, outer: &Envelope, inner: &[&'static Env
         while at > floor && !(outer.begins)(&bytes[at..at + line_len(&bytes[at..])]) {
             at = line_start(bytes, at - 1);
         }
-        let end = read(bytes, at, outer, &mut before);
+        let mut end = read(bytes, at, outer, &mut before);
+        // Of several entries in one line the last is the one before; an empty line is passed over as `next` does.
+        while end < start && !bytes[end..start].iter().all(u8::is_ascii_whitespace) {
+            at = end;
+            end = read(bytes, at, outer, &mut before);
+        }
         let mut level = Level::Outer;
         if before.meta.cut == Cut::No && !inner.is_empty() {
             level = Level::Inner;

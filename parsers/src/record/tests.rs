@@ -175,7 +175,12 @@ fn a_piece_parted_from_its_beginning_is_withheld() {
             assert!(!record.visible.contains("confidential"), "{}: {}", envelope.name, record.visible);
         }
         for rest in [&seen[2], &seen[5]] {
-            assert_eq!((&rest.outcome, rest.rest), (&Outcome::Unparsed("rest of a line that its envelope cut"), Some(0)), "{}", envelope.name);
+            assert_eq!(
+                (&rest.outcome, rest.rest),
+                (&Outcome::Unparsed("rest of a line that its envelope cut"), Some(0)),
+                "{}",
+                envelope.name
+            );
             assert_eq!(rest.visible.trim(), "");
         }
         assert!(seen[5].payload.ends_with(TAIL.as_bytes()));

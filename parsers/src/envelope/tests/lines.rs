@@ -66,7 +66,8 @@ fn torchrun_labels() {
     check(&torchrun::TORCHRUN, "[default3]:text", "text", &[("role", "default"), ("local_rank", "3")]);
     check(&torchrun::TORCHRUN, "[default3]:  File \"a.py\"", "  File \"a.py\"", &[("local_rank", "3")]);
     check(&torchrun::TORCHRUN, "[trainer0]: text", "text", &[("role", "trainer"), ("local_rank", "0")]);
-    for line in ["[rank0] text", "[rank]: text", "[2026-05-20 08:30:03]: text", "[0]: text", "[TP0 EP1]: x", "rank0: text", "[rank0:1]: x"] {
+    for line in ["[rank0] text", "[rank]: text", "[2026-05-20 08:30:03]: text", "[0]: text", "[TP0 EP1]: x", "rank0: text", "[rank0:1]: x"]
+    {
         bare(&torchrun::TORCHRUN, line);
     }
 }
@@ -97,7 +98,12 @@ fn ray_labels() {
 #[test]
 fn compose_names() {
     let line = "sglang-decode-2    | [2026-06-10 07:00:02] text";
-    check(&compose::COMPOSE, line, "[2026-06-10 07:00:02] text", &[("unit", "sglang-decode-2"), ("service", "sglang-decode"), ("replica", "2")]);
+    check(
+        &compose::COMPOSE,
+        line,
+        "[2026-06-10 07:00:02] text",
+        &[("unit", "sglang-decode-2"), ("service", "sglang-decode"), ("replica", "2")],
+    );
     check(&compose::COMPOSE, "router_1  | a | b", "a | b", &[("service", "router"), ("replica", "1")]);
     check(&compose::COMPOSE, "my.router  |", "", &[("unit", "my.router"), ("service", "my.router")]);
     // v2 and v1, as on a terminal.
@@ -164,7 +170,9 @@ fn loki_rows() {
     check(&loki::JSON_LINES, line, "a\tb", &facts);
     let row = r#"{"line":"text","timestamp":"1781100002350000000","date":"2026-06-10T14:00:02.350Z","fields":{"app":"sglang","n":3}}"#;
     check(&loki::JSON_LINES, row, "text", &[("app", "sglang"), ("n", "3"), ("ns", "1781100002350000000")]);
-    for line in [r#"{"line":"x"}"#, r#"{"line":"x","timestamp":17}"#, r#"{"line":3,"timestamp":"1781100002350000000"}"#, r#"{"msg":"\"line\""}"#] {
+    for line in
+        [r#"{"line":"x"}"#, r#"{"line":"x","timestamp":17}"#, r#"{"line":3,"timestamp":"1781100002350000000"}"#, r#"{"msg":"\"line\""}"#]
+    {
         bare(&loki::JSON_LINES, line);
     }
     check(&loki::EXPLORE_TEXT, "1781100002350\t2026-06-10T14:00:02.350Z\ta\tb", "a\tb", &[("ns", "1781100002350000000")]);

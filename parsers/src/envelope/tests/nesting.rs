@@ -39,20 +39,26 @@ static WRAPS: &[(&str, Wrap)] = &[
     }),
     ("journald-json", |i, line| {
         let time = 1_779_265_801_266_456u64 + i as u64;
-        let head = format!("{{\"__REALTIME_TIMESTAMP\":\"{time}\",\"_HOSTNAME\":\"node-7\",\"SYSLOG_IDENTIFIER\":\"podman\",\"_PID\":\"99\"");
+        let head =
+            format!("{{\"__REALTIME_TIMESTAMP\":\"{time}\",\"_HOSTNAME\":\"node-7\",\"SYSLOG_IDENTIFIER\":\"podman\",\"_PID\":\"99\"");
         format!("{head},\"_SYSTEMD_UNIT\":\"run.service\",\"MESSAGE\":{}}}", quote(line))
     }),
     ("journald-short-iso-precise", |i, line| format!("2026-05-20T08:31:{i:02}.484456+00:00 node-7 podman[99]: {line}")),
 ];
 
+/// Of a weak mark some lines are needed.
+fn lines() -> impl Iterator<Item = &'static str> {
+    LINES.iter().copied().cycle().take(3 * LINES.len())
+}
+
 fn bare() -> Vec<Seen> {
     let layout = Layout { formats: FORMATS.to_vec(), ..Layout::default() };
-    LINES.iter().flat_map(|line| seen(line.as_bytes(), &layout)).collect()
+    lines().flat_map(|line| seen(line.as_bytes(), &layout)).collect()
 }
 
 fn compose(wraps: &[&(&str, Wrap)]) -> String {
     let wrap = |i: usize, line: &str| wraps.iter().rev().fold(line.to_owned(), |line, (_, wrap)| wrap(i, &line));
-    LINES.iter().enumerate().map(|(i, line)| wrap(i, line) + "\n").collect()
+    lines().enumerate().map(|(i, line)| wrap(i, line) + "\n").collect()
 }
 
 fn check(wraps: &[&(&str, Wrap)]) {
@@ -61,7 +67,7 @@ fn check(wraps: &[&(&str, Wrap)]) {
     let detection = detect(source.as_bytes(), true);
     assert_eq!(detection.layout.wrapped_in().as_deref(), Some(names.as_str()), "{source}{:?}", detection.envelopes);
     assert_eq!(seen(source.as_bytes(), &detection.layout), bare(), "{names}");
-    for at in 0..source.len() {
+    for at in (0..source.len()).step_by(101) {
         let line = source[..at].rfind('\n').map_or(0, |i| i + 1);
         assert_eq!(record_start(source.as_bytes(), at, &detection.layout), line, "{names} at {at}");
     }
@@ -122,7 +128,7 @@ fn a_line_without_the_inner_mark_is_one_of_the_outer() {
     assert_eq!(layout.wrapped_in().as_deref(), Some("journald-json > docker-compose"));
     let all = seen(source.as_bytes(), &layout);
     assert_eq!(all[0].payload, "usb 0: new device");
-    assert_eq!(all[40..40 + LINES.len()], bare());
+    assert_eq!(all[40..40 + bare().len()], bare());
     assert_eq!(all.last().unwrap().payload, "Started sglang.service - SGLang.");
 }
 
@@ -166,4 +172,18 @@ fn names_are_unique() {
     let all = names.len();
     names.dedup();
     assert_eq!(names.len(), all);
+}
+
+/// Two datagrams in one line, whose texts are parts of one CRI line: the entry before one need not begin a line.
+#[test]
+fn parts_that_stand_in_one_line() {
+    let part = |tag: &str| format!("<30>1 2026-11-29T18:41:23Z vm a 7 - - 2026-06-10T14:00:02.35Z stderr {tag} x");
+    let source = format!("\0{}\n{}\n{}", part("P"), part("P"), part("F"));
+    let envelopes = ["syslog-5424", "cri"].map(|name| *ENVELOPES.iter().find(|e| e.name == name).unwrap()).to_vec();
+    let layout = Layout { envelopes, formats: FORMATS.to_vec(), document: false };
+    let all = seen(source.as_bytes(), &layout);
+    assert_eq!(all.iter().map(|s| s.payload.as_str()).collect::<Vec<_>>(), ["\0", "xxx"]);
+    for at in 1..source.len() {
+        assert_eq!(record_start(source.as_bytes(), at, &layout), 1, "{at}");
+    }
 }

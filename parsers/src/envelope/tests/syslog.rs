@@ -47,9 +47,7 @@ fn thirteen_messages_in_four_templates() {
         return;
     };
     let (mut compared, mut different) = (0, 0);
-    for (name, envelope) in
-        [("traditional", &TRADITIONAL), ("fileformat", &FILE_FORMAT), ("protocol23", &RFC5424), ("forward", &RFC3164)]
-    {
+    for (name, envelope) in [("traditional", &TRADITIONAL), ("fileformat", &FILE_FORMAT), ("protocol23", &RFC5424), ("forward", &RFC3164)] {
         let bytes = std::fs::read(root.join(format!("journald/syslog/{name}.log"))).unwrap();
         let detection = detect(&bytes, true);
         assert_eq!(detection.layout.wrapped_in().as_deref(), Some(envelope.name), "{name}: {:?}", detection.envelopes);
@@ -78,7 +76,11 @@ fn thirteen_messages_in_four_templates() {
                 compared += 1;
                 if !ok {
                     different += 1;
-                    println!("{name}: message {}: {what}: {meta:?} {:?}", i + 1, String::from_utf8_lossy(&entry.text[..entry.text.len().min(99)]));
+                    println!(
+                        "{name}: message {}: {what}: {meta:?} {:?}",
+                        i + 1,
+                        String::from_utf8_lossy(&entry.text[..entry.text.len().min(99)])
+                    );
                 }
             }
         }
@@ -104,7 +106,13 @@ fn datagrams_of_logger() {
     };
     let all = datagrams(&all);
     assert_eq!(all.len(), 5);
-    let sent = [(&RFC3164, "vm", None), (&RFC5424, "vm", Some(346_827)), (&RFC5424, "vm", Some(350_491)), (&RFC5424, "", Some(352_120)), (&RFC3164, "", None)];
+    let sent = [
+        (&RFC3164, "vm", None),
+        (&RFC5424, "vm", Some(346_827)),
+        (&RFC5424, "vm", Some(350_491)),
+        (&RFC5424, "", Some(352_120)),
+        (&RFC3164, "", None),
+    ];
     for (datagram, (envelope, host, micros)) in all.iter().zip(sent) {
         // Alone, and several without anything between.
         let stream = datagram.repeat(3);
@@ -154,7 +162,8 @@ fn rsyslogs_files_and_journalctls_are_told_apart() {
     assert_eq!(lines(&plain.replace("two", "see issue #712")).as_deref(), Some("journald-short"));
     let indented = plain.replace("two", "two#012\n                                  three");
     assert_eq!(lines(&indented).as_deref(), Some("journald-short"));
-    let iso = plain.replace("Nov 29 18:41:2", "2026-11-29T18:41:2").replace("3 vm", "3.972134+00:00 vm").replace("4 vm", "4.000001+00:00 vm");
+    let iso =
+        plain.replace("Nov 29 18:41:2", "2026-11-29T18:41:2").replace("3 vm", "3.972134+00:00 vm").replace("4 vm", "4.000001+00:00 vm");
     assert_eq!(lines(&iso).as_deref(), Some("journald-short-iso-precise"));
     assert_eq!(lines(&iso.replace("two", "a#011b")).as_deref(), Some("syslog-iso"));
 }

@@ -94,6 +94,9 @@ fn wrapped_logs_give_what_the_bare_one_gives() {
         different += wrapped.len().abs_diff(expected.len());
         println!("{name}: {} records", expected.len());
     }
-    println!("wraps: {} files, {compared} records, {fields} fields compared, {different} differences; {foreign} lines not in the bare logs", FILES.len());
+    println!(
+        "wraps: {} files, {compared} records, {fields} fields compared, {different} differences; {foreign} lines not in the bare logs",
+        FILES.len()
+    );
     assert_eq!((different, foreign), (0, 0));
 }
