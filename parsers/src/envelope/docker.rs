@@ -59,7 +59,21 @@ fn read_json(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
     if line[0] != b'{' || memchr::memmem::find(line, b"\"log\"").is_none() {
         return len;
     }
-    let Ok(found) = serde_json::from_slice::<Line<'_>>(line) else { return len };
+    let found = match serde_json::from_slice::<Line<'_>>(line) {
+        Ok(found) => found,
+        Err(error) => {
+            // Docker was killed, or the copy ends here. What there is of the text is read, so that what is withheld of it stays so.
+            if error.is_eof()
+                && let Some(text) = super::torn(line, b"\"log\"")
+            {
+                entry.text = text;
+                entry.meta.loss = Some("the object ends early");
+                entry.meta.cut = Cut::Certain;
+                entry.content = Content::Payload;
+            }
+            return len;
+        }
+    };
     let stream = match &*found.stream {
         "stdout" => "stdout",
         "stderr" => "stderr",
@@ -80,7 +94,7 @@ fn read_json(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
         if name == "tag" {
             super::say(&mut entry.meta.ident, value.as_bytes());
         }
-        entry.meta.more.push((name, value));
+        super::keep_any(entry, &name, &value);
     }
     len
 }

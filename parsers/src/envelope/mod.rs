@@ -46,6 +46,28 @@ fn keep(entry: &mut Entry, name: &str, text: &[u8]) {
     entry.meta.more.push((name.to_owned(), String::from_utf8_lossy(text).into_owned()));
 }
 
+/// Keeps a field whose name and value are the user's own (labels, `--log-opt env=`): a credential in it is withheld.
+fn keep_any(entry: &mut Entry, name: &str, text: &str) {
+    let is_secret = !crate::secret::find(format!("{name}={text}").as_bytes()).is_empty();
+    keep(entry, name, if is_secret { "‹credential withheld›".as_bytes() } else { text.as_bytes() });
+}
+
+/// The text of the string that `key` has in a JSON object that ends early, if the object breaks off in that string or behind it.
+fn torn(line: &[u8], key: &[u8]) -> Option<Vec<u8>> {
+    let at = memchr::memmem::find(line, key)? + key.len();
+    let rest = line[at..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let mut end = 0;
+    while end < rest.len() && rest[end] != b'"' {
+        end += if rest[end] == b'\\' { 2 } else { 1 };
+    }
+    // An escape may be torn too.
+    let whole = end.min(rest.len());
+    (0..=whole.min(12)).find_map(|less| {
+        let quoted = [b"\"", &rest[..whole - less], b"\""].concat();
+        serde_json::from_slice::<String>(&quoted).ok().map(String::into_bytes)
+    })
+}
+
 /// How many of the first bytes are digits, at most `most`.
 fn digits(bytes: &[u8], most: usize) -> usize {
     bytes.iter().take(most).take_while(|b| b.is_ascii_digit()).count()

@@ -6,7 +6,7 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{digits, every_line, say};
+use super::{digits, every_line, keep_any, say, torn};
 use crate::format::{Content, Entry, Envelope};
 use crate::record::{line_len, trim_end};
 use crate::stamp::{RawStamp, Zone, read_iso};
@@ -95,7 +95,19 @@ fn read_row(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
 }
 
 fn row(line: &[u8], entry: &mut Entry) -> bool {
-    serde_json::from_slice::<Row<'_>>(line).is_ok_and(|row| fill(&row, entry))
+    match serde_json::from_slice::<Row<'_>>(line) {
+        Ok(row) => fill(&row, entry),
+        // As in Docker's file: what is withheld of a torn text stays so.
+        Err(error) if error.is_eof() && line.starts_with(b"{\"labels\"") => match torn(line, b"\"line\"") {
+            Some(text) => {
+                entry.text = text;
+                entry.meta.loss = Some("the object ends early");
+                true
+            }
+            None => false,
+        },
+        Err(_) => false,
+    }
 }
 
 /// Writes a row into `entry`; a row without a stamp is none.
@@ -134,7 +146,7 @@ fn label(name: &str, value: String, entry: &mut Entry) {
         }
         _ => {}
     }
-    entry.meta.more.push((name.to_owned(), value));
+    keep_any(entry, name, &value);
 }
 
 /// RFC 3339 with a zone, or epoch nanoseconds.

@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::header::{limit, priority, unescape};
 use super::unit_of;
-use crate::envelope::{keep, number, say};
+use crate::envelope::{keep, keep_any, number, say};
 use crate::format::Entry;
 use crate::stamp::{Zone, read_iso};
 
@@ -64,7 +64,7 @@ pub fn read_message(message: &[u8], entry: &mut Entry) -> Option<()> {
         keep(entry, "msgid", id);
     }
     if data > 1 {
-        keep(entry, "structured_data", &rest[..data]);
+        keep_any(entry, "structured_data", &String::from_utf8_lossy(&rest[..data]));
     }
     unescape(text, &mut entry.text);
     limit(entry, message.len());

@@ -144,11 +144,19 @@ fn docker_lines() {
         r#"{"log":"x\n","stream":"stdout"}"#,
         r#"{"log":"x\n","stream":"both","time":"2026-06-10T14:00:02.35Z"}"#,
         r#"{"log":"x\n","stream":"stdout","time":"today"}"#,
-        r#"{"log":"x\n","stream":"stdout","time":"2026-06-10T14:"#,
         r#"{"time":"2026-06-10T14:00:02.350000Z","level":"INFO","message":"\"log\""}"#,
     ] {
         bare(&docker::JSON_FILE, line);
     }
+    // What is left of a torn object, also in the middle of an escape.
+    for (torn, text) in
+        [(r#"{"log":"a\tb\n","stream":"stdout","time":"2026-06-10T14:"#, "a\tb\n"), (r#"{"log":"a\tb\u00"#, "a\tb"), (r#"{"log":""#, "")]
+    {
+        let entry = read(&docker::JSON_FILE, torn);
+        assert_eq!((std::str::from_utf8(&entry.text).unwrap(), entry.meta.loss), (text, Some("the object ends early")), "{torn}");
+    }
+    let secret = line.replace(r#""tag":"decode""#, r#""HF_TOKEN":"hf_abcdefghijklmnopqrstuvwxyz0123""#);
+    check(&docker::JSON_FILE, &secret, "café", &[("HF_TOKEN", "‹credential withheld›"), ("ns", "1781100002350000000")]);
     let stamped = "2026-06-10T14:00:02.350000000Z ";
     check(&docker::TIMESTAMPS, stamped, "", &[("ns", "1781100002350000000")]);
     check(&docker::TIMESTAMPS, &format!("{stamped}  a"), "  a", &[("ns", "1781100002350000000")]);

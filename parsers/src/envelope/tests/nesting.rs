@@ -165,6 +165,41 @@ fn lines_that_an_inner_envelope_cut() {
     }
 }
 
+/// Parts of a request that another stream's line parts, and one that the end of the file tears: no word of a prompt is left visible.
+#[test]
+fn no_part_of_a_prompt_is_visible() {
+    let docker =
+        |stream: &str, text: &str| format!("{{\"log\":{},\"stream\":\"{stream}\",\"time\":\"2026-05-20T08:31:00.5Z\"}}\n", quote(text));
+    let cri = |stream: &str, text: &str| {
+        let tag = if text.ends_with('\n') { "F" } else { "P" };
+        format!("2026-05-20T08:31:00.5Z {stream} {tag} {}\n", text.trim_end())
+    };
+    let begin = "[2026-05-20 08:30:04] Receive: obj=GenerateReqInput(rid='r1', text='confidential one";
+    let other = format!("{}\n", LINES[1]);
+    for wrap in [&docker as &dyn Fn(&str, &str) -> String, &cri] {
+        let known: String = LINES.iter().map(|line| wrap("stderr", &format!("{line}\n"))).collect();
+        let parted =
+            [known.clone(), wrap("stdout", begin), wrap("stderr", &other), wrap("stdout", "confidential two', stream=False)\n")].concat();
+        let layout = detect(parted.as_bytes(), true).layout;
+        let all = seen(parted.as_bytes(), &layout);
+        assert_eq!(all.len(), LINES.len() + 3);
+        assert!(all[LINES.len() + 2].rest.contains("rest of a line that its envelope cut"), "{:?}", all[LINES.len() + 2]);
+        for (i, record) in all.iter().enumerate() {
+            let hidden = record.rest.contains("Withheld") || !record.payload.contains("confidential");
+            assert!(hidden, "{i}: {record:?}");
+        }
+        // Torn at every byte.
+        let line = wrap("stdout", begin);
+        for end in line.find("confidential").unwrap()..line.len() {
+            let torn = format!("{known}{}", &line[..end]);
+            let all = seen(torn.as_bytes(), &layout);
+            let last = all.last().unwrap();
+            assert_eq!(last.kind, "request_received", "{last:?}");
+            assert!(last.rest.contains("Withheld") || !last.payload.contains("conf"), "{last:?}");
+        }
+    }
+}
+
 #[test]
 fn names_are_unique() {
     let mut names: Vec<&str> = ENVELOPES.iter().map(|e| e.name).chain(FORMATS.iter().map(|f| f.name)).collect();
