@@ -241,15 +241,22 @@ impl<'s> Reader<'s> {
         }
         let payload = trim_end(&self.entry.text);
         let lead = lead(payload);
-        let payload = &payload[lead..];
+        let mut payload = &payload[lead..];
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
-        let format = match content {
+        let mut format = match content {
             Content::Payload | Content::Bare => {
                 written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats)
             }
             Content::Skip(_) | Content::Broken(_) => None,
         };
+        if format.is_none()
+            && rest.is_none()
+            && let Some(at) = behind_progress(payload, content, &self.layout.formats)
+        {
+            payload = &payload[at..];
+            format = written_format(payload, &self.entry.meta, &self.layout.formats);
+        }
         if content == Content::Payload && format.is_none() {
             let is_rest = is_rest.unwrap_or_else(|| {
                 let mut open = pieces::Open::before(self.bytes, offset, outer, inner);
@@ -343,6 +350,16 @@ struct Taken {
     rest: Option<usize>,
     /// Who wrote it, by the outer and by the inner envelopes, where `is_rest` is not known.
     writers: [u64; 2],
+}
+
+/// Where in an entry's text a record stands behind a progress bar, which ends without a line end. In a bare source the two are a record each;
+/// an entry is one, and its payload is what says more.
+fn behind_progress(payload: &[u8], content: Content, formats: &[&'static Format]) -> Option<usize> {
+    if !matches!(content, Content::Payload | Content::Bare) || memchr(b'%', payload).is_none() {
+        return None;
+    }
+    let at = lines::nearest(payload, formats)?;
+    text::is_progress(trim_end(&payload[..at])).then_some(at)
 }
 
 /// The first format of `formats` that has `line` as its head.

@@ -64,7 +64,7 @@ pub fn read(bytes: &[u8], at: usize, formats: &[&'static Format]) -> Part {
 }
 
 /// The first cut that any format finds in a line, or in the beginning of one.
-fn nearest(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
+pub fn nearest(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
     let json = is_json(line);
     let mut best: Option<usize> = None;
     for format in formats {

@@ -200,6 +200,23 @@ fn no_part_of_a_prompt_is_visible() {
     }
 }
 
+/// tqdm ends its bars with a carriage return or with nothing: what another process then writes stands in the same line.
+#[test]
+fn a_record_behind_a_progress_bar() {
+    let bar = "Loading:   0%|          | 0/8 [00:00<?, ?it/s]";
+    for (name, wrap) in WRAPS {
+        let envelope = *ENVELOPES.iter().find(|e| e.name == *name).unwrap();
+        let layout = Layout { envelopes: vec![envelope], formats: FORMATS.to_vec(), document: false };
+        let source =
+            [format!("{bar}{}", LINES[1]), bar.to_owned(), format!("{bar}\r{}", LINES[0])].map(|line| wrap(0, &line) + "\n").concat();
+        let all = seen(source.as_bytes(), &layout);
+        let payloads: Vec<&str> = all.iter().map(|s| s.payload.as_str()).collect();
+        assert_eq!(payloads, [LINES[1], bar, LINES[0]], "{name}");
+        assert_eq!(all[0], bare()[1], "{name}");
+        assert_eq!(all[1].kind, "progress");
+    }
+}
+
 #[test]
 fn names_are_unique() {
     let mut names: Vec<&str> = ENVELOPES.iter().map(|e| e.name).chain(FORMATS.iter().map(|f| f.name)).collect();
