@@ -46,6 +46,8 @@ pub struct Envelope {
     pub respells: bool,
     /// Where another envelope's entries look the same: does a sample hold what only this one writes?
     pub marks: Option<fn(sample: &[u8]) -> bool>,
+    /// It may cut a line into several entries (`Meta::cut`).
+    pub cuts: bool,
     /// Its stamps have no year, which only the whole source tells.
     pub yearless: bool,
 }

@@ -33,6 +33,11 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// May a line stand in several entries?
+    fn cuts(&self) -> bool {
+        self.envelopes.iter().any(|e| e.cuts)
+    }
+
     /// The names of the envelopes, as people read them: `cri > srun`.
     pub fn wrapped_in(&self) -> Option<String> {
         if self.envelopes.is_empty() {
@@ -259,6 +264,9 @@ impl<'s> Reader<'s> {
         }
         if content == Content::Payload && format.is_none() {
             let is_rest = is_rest.unwrap_or_else(|| {
+                if !self.layout.cuts() {
+                    return false;
+                }
                 let mut open = pieces::Open::before(self.bytes, offset, outer, inner);
                 let is_rest = open.holds(writers, offset);
                 open.read(self.bytes, offset, self.at, outer, inner);
@@ -384,7 +392,10 @@ pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
     }
     let at = at.min(bytes.len() - 1);
     let [outer, inner @ ..] = &layout.envelopes[..] else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
-    let start = pieces::first(bytes, pieces::entry_line(bytes, at, outer), outer, inner, &layout.formats);
+    let mut start = pieces::entry_line(bytes, at, outer);
+    if layout.cuts() {
+        start = pieces::first(bytes, start, outer, inner, &layout.formats);
+    }
     // Forward to the record that holds `at`. Only where entries end is asked, not what they hold.
     let mut reader = Reader::new(bytes, start, layout);
     let mut found = start;

@@ -13,6 +13,7 @@ pub static COMPOSE: Envelope = Envelope {
     least: 3,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 
@@ -26,6 +27,7 @@ pub static NO_PREFIX: Envelope = Envelope {
     least: usize::MAX,
     respells: false,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

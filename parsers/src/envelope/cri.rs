@@ -13,6 +13,7 @@ pub static CRI: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 

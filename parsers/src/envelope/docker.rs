@@ -19,6 +19,7 @@ pub static JSON_FILE: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -32,6 +33,7 @@ pub static TIMESTAMPS: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 
@@ -100,7 +102,10 @@ fn read_json(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
 }
 
 fn timestamped(line: &[u8], entry: &mut Entry) -> Option<()> {
-    let (stamp, len) = stamped::nine_digits(line)?;
+    // `docker compose logs --no-log-prefix -t` of some versions leaves a blank before it.
+    let (line, blank) = line.strip_prefix(b" ").map_or((line, 0), |line| (line, 1));
+    let (mut stamp, len) = stamped::nine_digits(line)?;
+    stamp.at = blank;
     entry.meta.stamp = Some(stamp);
     stamped::append(line.get(len..).unwrap_or(&[]), &mut entry.text);
     Some(())

@@ -15,6 +15,7 @@ pub static PREFIX: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

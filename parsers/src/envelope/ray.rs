@@ -15,6 +15,7 @@ pub static RAY: Envelope = Envelope {
     least: 3,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

@@ -14,6 +14,7 @@ pub static SRUN: Envelope = Envelope {
     least: 20,
     respells: false,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

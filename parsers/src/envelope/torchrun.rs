@@ -15,6 +15,7 @@ pub static TORCHRUN: Envelope = Envelope {
     least: 3,
     respells: false,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

@@ -22,6 +22,7 @@ pub static EXPORT: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -35,6 +36,7 @@ pub static JSON: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -48,6 +50,7 @@ pub static SHORT_ISO: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -61,6 +64,7 @@ pub static SHORT_ISO_PRECISE: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -74,6 +78,7 @@ pub static SHORT_FULL: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: false,
 };
 
@@ -87,6 +92,7 @@ pub static SHORT: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: true,
 };
 
@@ -100,5 +106,6 @@ pub static SHORT_PRECISE: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: true,
     yearless: true,
 };

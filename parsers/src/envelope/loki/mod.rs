@@ -21,6 +21,7 @@ pub static JSON_LINES: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 
@@ -34,6 +35,7 @@ pub static EXPLORE_JSON: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 
@@ -47,6 +49,7 @@ pub static EXPLORE_TEXT: Envelope = Envelope {
     least: 1,
     respells: false,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 
@@ -78,7 +81,12 @@ fn read_line(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
 /// Reads one object of the array: from the bracket or comma before it to the brackets behind the last.
 fn read_row(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
     let rest = &bytes[at..];
-    let lead = rest.iter().take_while(|b| matches!(b, b'[' | b',') || b.is_ascii_whitespace()).count();
+    // Not beyond a line's end: a row may begin the next line.
+    let lead = rest.iter().take_while(|b| matches!(b, b'[' | b',' | b' ' | b'\t' | b'\r')).count();
+    if rest.get(lead) == Some(&b'\n') {
+        entry.content = Content::Bare;
+        return lead + 1;
+    }
     let mut stream = serde_json::Deserializer::from_slice(&rest[lead..]).into_iter::<Row<'_>>();
     let found = match stream.next() {
         Some(Ok(found)) if lead > 0 || at > 0 => fill(&found, entry),

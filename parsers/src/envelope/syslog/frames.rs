@@ -51,7 +51,9 @@ fn counted(bytes: &[u8]) -> Option<(usize, usize)> {
     let (size, head) = count(bytes)?;
     let end = head.checked_add(size).filter(|end| size <= MAX_FRAME && *end <= bytes.len())?;
     let fits = matches!(bytes.get(end), None | Some(b'\n')) || begins(message(&bytes[end..]));
-    fits.then_some((head, end))
+    // A jump into the message finds its head at the nearest line that begins one: no line inside may.
+    let clear = || memchr::memchr_iter(b'\n', &bytes[head..head.max(end - 1)]).all(|i| !begins(message(&bytes[head + i + 1..])));
+    (fits && clear()).then_some((head, end))
 }
 
 fn begins(message: &[u8]) -> bool {

@@ -20,6 +20,7 @@ pub static TRADITIONAL: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: Some(|sample| is_rsyslog(sample, header::yearless)),
+    cuts: false,
     yearless: true,
 };
 
@@ -33,6 +34,7 @@ pub static FILE_FORMAT: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: Some(|sample| is_rsyslog(sample, header::iso)),
+    cuts: false,
     yearless: false,
 };
 
@@ -46,6 +48,7 @@ pub static RFC3164: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: true,
 };
 
@@ -59,6 +62,7 @@ pub static RFC5424: Envelope = Envelope {
     least: 1,
     respells: true,
     marks: None,
+    cuts: false,
     yearless: false,
 };
 

@@ -160,6 +160,7 @@ fn docker_lines() {
     let stamped = "2026-06-10T14:00:02.350000000Z ";
     check(&docker::TIMESTAMPS, stamped, "", &[("ns", "1781100002350000000")]);
     check(&docker::TIMESTAMPS, &format!("{stamped}  a"), "  a", &[("ns", "1781100002350000000")]);
+    check(&docker::TIMESTAMPS, &format!(" {stamped}a"), "a", &[("ns", "1781100002350000000")]);
     for line in [
         "2026-06-10T14:00:02.350000Z  INFO dynamo_runtime: x",
         "2026-06-10T14:00:02.350000000 text",
@@ -188,6 +189,8 @@ fn loki_rows() {
     // The array of a download, read row by row.
     let rows: Vec<Value> = (0..3).map(|i| serde_json::from_str(&row.replace("text", &format!("text {i}"))).unwrap()).collect();
     let download = format!("[{row},{}]\n", rows.iter().map(Value::to_string).collect::<Vec<_>>().join(","));
+    let mut entry = Entry::default();
+    assert_eq!(((loki::EXPLORE_JSON.read)(format!("\n{download}").as_bytes(), 0, &mut entry), entry.content), (1, Content::Bare));
     let (mut at, mut texts) = (0, Vec::new());
     while at < download.len() {
         let mut entry = Entry::default();

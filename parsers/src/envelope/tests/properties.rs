@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::detect::detect;
-use crate::format::{Entry, Envelope};
+use crate::format::{Cut, Entry, Envelope};
 use crate::record::{Layout, Reader, record_start};
 use crate::{ENVELOPES, FORMATS};
 
@@ -75,6 +75,7 @@ proptest! {
                 prop_assert!(len > 0 && at + len <= bytes.len(), "{} at {}", envelope.name, at);
                 // A text is no longer than what it was read from: no escape of any of them makes more of less.
                 prop_assert!(entry.text.len() <= len, "{} at {}", envelope.name, at);
+                prop_assert!(envelope.cuts || entry.meta.cut == Cut::No, "{} at {}", envelope.name, at);
                 at += len;
             }
         }
@@ -87,5 +88,23 @@ proptest! {
         }
         check(&bytes, &Layout { envelopes, formats: FORMATS.to_vec(), document: false })?;
         check(&bytes, &detect(&bytes, true).layout)?;
+    }
+}
+
+/// Only what says so cuts lines: nothing is looked for in front of the others' entries.
+#[test]
+fn what_cuts_says_so() {
+    let sources = [
+        "2026-06-10T14:00:02.35Z stdout P part\n",
+        "{\"log\":\"part\",\"stream\":\"stdout\",\"time\":\"2026-06-10T14:00:02Z\"}\n",
+        "{\"log\":\"torn",
+        "3: x\n",
+    ];
+    for source in sources {
+        for envelope in own() {
+            let mut entry = Entry::default();
+            (envelope.read)(source.as_bytes(), 0, &mut entry);
+            assert!(envelope.cuts || entry.meta.cut == Cut::No, "{}", envelope.name);
+        }
     }
 }

@@ -147,6 +147,9 @@ fn octet_counts() {
     let texts: Vec<String> = read_all(bytes.as_bytes(), &RFC5424).iter().map(|e| String::from_utf8(e.text.clone()).unwrap()).collect();
     assert_eq!(texts, ["one\ntwo\n137 <30>1 no head", "three", "42 <30>Nov  9 18:41:40 vm python3[2101]: four"]);
     assert_eq!(read_all(bytes.as_bytes(), &RFC3164)[2].text, b"four");
+    // Some count the line end too.
+    let ended = frame("<30>1 2026-11-29T18:41:40Z vm app - - - one\ntwo\n").repeat(2);
+    assert_eq!(read_all(ended.as_bytes(), &RFC5424).iter().map(|e| &e.text[..]).collect::<Vec<_>>(), [b"one\ntwo"; 2]);
     let wrong = "99 <30>1 2026-11-29T18:41:40Z vm app - - - text\n9 <30>1 2026-11-29T18:41:40Z vm app - - - more\n";
     let entries = read_all(wrong.as_bytes(), &RFC5424);
     assert_eq!(entries.iter().map(|e| &e.text[..]).collect::<Vec<_>>(), [&b"text"[..], b"more"]);
