@@ -10,7 +10,8 @@ pub static COMPOSE: Envelope = Envelope {
     shape: "`NAME  | ` and the line",
     begins: every_line,
     read: |bytes, at, entry| super::line(bytes, at, entry, prefixed),
-    least: 3,
+    // Tables look like it.
+    least: 20,
     respells: true,
     marks: None,
     cuts: false,

@@ -5,7 +5,8 @@
 
 use serde::de::IgnoredAny;
 
-use super::{head_format, line_start, strip_ansi_head};
+use super::ansi::strip_ansi_head;
+use super::{head_format, line_start};
 use crate::format::Format;
 use crate::{dynamo, text};
 

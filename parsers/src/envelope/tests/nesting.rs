@@ -239,3 +239,10 @@ fn parts_that_stand_in_one_line() {
         assert_eq!(record_start(source.as_bytes(), at, &layout), 1, "{at}");
     }
 }
+
+#[test]
+fn the_document_names_every_envelope() {
+    let document = include_str!("../../../../docs/corr-toml.md");
+    let missing: Vec<&str> = ENVELOPES.iter().map(|e| e.name).filter(|name| !document.contains(&format!("`{name}`"))).collect();
+    assert_eq!(missing, [""; 0], "docs/corr-toml.md does not name these");
+}
