@@ -191,3 +191,76 @@ fn parse_otlp_traces(bencher: Bencher) {
     let line = format!("{resource}{}{root}\n", stage.repeat(20));
     run(bencher, line.repeat(SIZE / line.len() + 1).into_bytes(), each_event);
 }
+
+/// The batch lines, each wrapped.
+fn wrapped(wrap: fn(usize, &str, &mut Vec<u8>)) -> Vec<u8> {
+    let bare = batches();
+    let mut out = Vec::new();
+    for (i, line) in bare.split(|b| *b == b'\n').enumerate() {
+        if out.len() >= SIZE {
+            break;
+        }
+        wrap(i, &String::from_utf8_lossy(line), &mut out);
+        out.push(b'\n');
+    }
+    out
+}
+
+fn put(out: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_docker_json(bencher: Bencher) {
+    let wrap = |_, line: &str, out: &mut Vec<u8>| {
+        put(out, &["{\"log\":\"", line, "\\n\",\"stream\":\"stderr\",\"time\":\"2026-05-20T08:30:01.276561635Z\"}"]);
+    };
+    run(bencher, wrapped(wrap), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_cri(bencher: Bencher) {
+    run(bencher, wrapped(|_, line, out| put(out, &["2026-05-20T08:30:01.066013223Z stderr F ", line])), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_srun(bencher: Bencher) {
+    run(bencher, wrapped(|i, line, out| put(out, &[&(i % 8).to_string(), ": ", line])), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_ray(bencher: Bencher) {
+    run(bencher, wrapped(|_, line, out| put(out, &["(SGLangEngine pid=31021, ip=10.42.0.7) ", line])), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_syslog_5424(bencher: Bencher) {
+    run(bencher, wrapped(|_, line, out| put(out, &["<30>1 2026-11-29T18:41:23.972134+00:00 vm python3 2101 - - ", line])), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_loki(bencher: Bencher) {
+    let wrap = |_, line: &str, out: &mut Vec<u8>| {
+        put(out, &["{\"labels\":{\"pod\":\"p-0\"},\"line\":\"", line, "\",\"timestamp\":\"2026-05-20T08:30:01.276561635Z\"}"]);
+    };
+    run(bencher, wrapped(wrap), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_cri_and_srun(bencher: Bencher) {
+    run(bencher, wrapped(|_, line, out| put(out, &["2026-05-20T08:30:01.066013223Z stderr F 03: ", line])), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_in_journald_short(bencher: Bencher) {
+    run(bencher, wrapped(|_, line, out| put(out, &["May 20 08:30:01 gpu-node-07 python3[21877]: ", line])), each_event);
+}
+
+/// Detection of a bare log's head: every envelope is tried.
+#[divan::bench(sample_count = 50)]
+fn detect_bare(bencher: Bencher) {
+    let bytes = mixed()[..256 << 10].to_vec();
+    bencher.counter(BytesCount::new(bytes.len())).bench_local(|| detect::detect(&bytes, false).sampled);
+}

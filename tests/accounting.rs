@@ -214,10 +214,10 @@ proptest! {
         // Whatever detection says, each format and envelope must tile too.
         tile(&bytes, &Layout::default())?;
         for envelope in corr_parsers::ENVELOPES {
-            tile(&bytes, &Layout { envelope: Some(*envelope), formats: corr_parsers::FORMATS.to_vec(), document: false })?;
+            tile(&bytes, &Layout { envelopes: vec![*envelope], formats: corr_parsers::FORMATS.to_vec(), document: false })?;
         }
         for format in corr_parsers::FORMATS {
-            tile(&bytes, &Layout { envelope: None, formats: vec![*format], document: false })?;
+            tile(&bytes, &Layout { envelopes: Vec::new(), formats: vec![*format], document: false })?;
         }
         let whole = tile(&bytes, &Layout { document: true, ..Layout::default() })?;
         prop_assert_eq!(whole, usize::from(!bytes.is_empty()));

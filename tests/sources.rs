@@ -426,3 +426,42 @@ fn standard_input() {
     assert_eq!((&log["format"], &log["compression"], &log["clock"]["how"]), (&"dynamo-text".into(), &"gzip".into(), &"zoned".into()));
     assert_eq!(log["accounting"]["bytes"], ROUTER.len());
 }
+
+/// SGLang under `srun -l` in a pod whose log file was packed: each envelope is peeled, named, and its fields are searched.
+#[test]
+fn nested_envelopes() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path();
+    let line = |i: usize, text: &str| format!("2026-05-20T06:30:{:02}.5Z stderr F {:02}: {text}\n", i % 60, i % 12);
+    let mut log = String::new();
+    for i in 0..600 {
+        log += &line(i, &format!("[2026-05-20 08:30:{:02} TP0] Decode batch, #running-req: 1, #token: {i}, token usage: 0.91", i % 60));
+    }
+    log += &line(3, "Traceback (most recent call last):");
+    std::fs::write(run.join("0.log.gz"), gzip(log.as_bytes())).unwrap();
+    let (report, code) = json(run, &[]);
+    assert_eq!(code, 0);
+    adds_up(&report);
+    let source = source(&report, "0.log.gz");
+    assert_eq!((&source["envelope"], &source["format"]), (&"cri > srun".into(), &"sglang".into()));
+    assert_eq!(source["kinds"]["decode_batch"], 600);
+    // The pod's stamps name UTC, which says where SGLang's lie.
+    assert_eq!((&source["clock"]["rule"], &source["clock"]["how"]), (&"+02:00".into(), &"envelope".into()));
+    let shown = |args: &[&str]| {
+        let output = corr(args);
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let path = run.to_str().unwrap();
+    assert!(shown(&["sources", path]).contains("cri > srun + sglang"));
+    let explained = shown(&["sources", path, "--explain", "0.log.gz"]);
+    assert!(explained.contains("  envelope   cri: ") && explained.contains("  inside it  srun: "), "{explained}");
+    let query = ["query", path, "task:3 stream:stderr #token:>550", "--format", "csv", "--fields", "time,task,tokens"];
+    let scanned = shown(&query);
+    assert_eq!(scanned.lines().count(), 1 + 4, "{scanned}");
+    assert!(scanned.contains("2026-05-20T06:30:15.500000000Z,3,555"), "{scanned}");
+    assert!(corr(&["index", path]).status.success());
+    assert_eq!(shown(&query), scanned);
+    std::fs::write(run.join("corr.toml"), "[source.\"0.log.gz\"]\nenvelope = \"cri\"\n").unwrap();
+    assert_eq!(self::source(&json(run, &[]).0, "0.log.gz")["envelope"], "cri");
+}

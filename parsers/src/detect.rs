@@ -1,11 +1,16 @@
 //! What a source is: envelope and formats with a score, the reason, and the runner-up.
 
-use crate::format::{Envelope, Format};
+use std::borrow::Cow;
+
+use crate::format::{Content, Entry, Envelope, Format};
 use crate::record::{self, Layout, Reader};
-use crate::{ENVELOPES, FORMATS, declared};
+use crate::{ENVELOPES, FORMATS, declared, records};
 
 /// How much of a source's head is looked at.
 pub const SAMPLE: usize = 256 << 10;
+
+/// So many entries of a sample are tried with an envelope.
+const MAX_ENTRIES: usize = 400;
 
 /// How well one candidate explains the sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,13 +20,15 @@ pub struct Score {
     pub share: f64,
     /// Why, in words: "410 of 412 lines begin with …".
     pub reason: String,
+    /// For envelopes: how many chosen ones stand around it.
+    pub depth: usize,
 }
 
 /// What a sample is taken for.
 #[derive(Clone, Debug)]
 pub struct Detection {
     pub layout: Layout,
-    /// Envelopes that explain anything, best first.
+    /// Envelopes that explain anything: by depth, then best first.
     pub envelopes: Vec<Score>,
     /// Formats that explain anything, best first.
     pub formats: Vec<Score>,
@@ -36,7 +43,6 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
 
 /// [`detect`] with the formats that a run's users declared.
 pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Detection {
-    let known = declared::ordered(FORMATS.to_vec(), user);
     let sample = if whole || sample.last() == Some(&b'\n') {
         sample
     } else {
@@ -46,10 +52,19 @@ pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Dete
             None => sample,
         }
     };
-    let envelopes = rank_envelopes(sample);
-    let envelope = envelopes.first().filter(|s| s.share >= 0.5).and_then(|s| ENVELOPES.iter().find(|e| e.name == s.name)).copied();
-    let document = envelope.is_none() && whole && is_document(sample);
-    let (formats, sampled) = rank_formats(sample, envelope, document, &known);
+    let mut layout = Layout { formats: declared::ordered(FORMATS.to_vec(), user), ..Layout::default() };
+    let (mut formats, mut sampled) = rank_formats(sample, &layout);
+    let mut envelopes = Vec::new();
+    let mut inside: Cow<'_, [u8]> = Cow::Borrowed(sample);
+    while layout.envelopes.len() < MAX_DEPTH {
+        let Some(found) = envelope_of(&inside, sample, &layout, &formats, &mut envelopes) else { break };
+        (layout, formats, sampled) = found;
+        inside = Cow::Owned(texts(sample, &layout));
+    }
+    if layout.envelopes.is_empty() && whole && is_document(sample) {
+        layout.document = true;
+        (formats, sampled) = rank_formats(sample, &layout);
+    }
     let mut chosen: Vec<&'static Format> = Vec::new();
     for score in &formats {
         chosen.extend(FORMATS.iter().find(|f| f.name == score.name));
@@ -60,8 +75,61 @@ pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Dete
             chosen.push(format);
         }
     }
-    let chosen = declared::ordered(chosen, user);
-    Detection { layout: Layout { envelope, formats: chosen, document }, envelopes, formats, sampled }
+    layout.formats = declared::ordered(chosen, user);
+    Detection { layout, envelopes, formats, sampled }
+}
+
+/// Envelopes inside envelopes are looked for up to this depth.
+const MAX_DEPTH: usize = 3;
+
+/// The layout with one envelope more, if one is believed of what is `inside` those of `layout`; notes what was tried in `tried`.
+fn envelope_of(
+    inside: &[u8],
+    sample: &[u8],
+    layout: &Layout,
+    formats: &[Score],
+    tried: &mut Vec<Score>,
+) -> Option<(Layout, Vec<Score>, usize)> {
+    let depth = layout.envelopes.len();
+    let known = |formats: &[Score]| formats.iter().filter(|f| f.name != records::JSON.name).map(|f| f.share).sum::<f64>();
+    let found = rank_envelopes(inside, depth);
+    let mut chosen = None;
+    for (score, hits) in &found {
+        let Some(envelope) = ENVELOPES.iter().find(|e| e.name == score.name && !layout.envelopes.iter().any(|l| l.name == e.name)) else {
+            continue;
+        };
+        let mut with = layout.clone();
+        with.envelopes.push(envelope);
+        let (inner, sampled) = rank_formats(sample, &with);
+        let sure = *hits >= envelope.least && score.share >= if envelope.least == 1 { ENOUGH } else { SURE };
+        let reveals = score.share >= if depth == 0 { ENOUGH } else { SOME } && known(&inner) > known(formats);
+        if sure || reveals {
+            chosen = Some((with, inner, sampled));
+            break;
+        }
+    }
+    tried.extend(found.into_iter().map(|(score, _)| score));
+    chosen
+}
+
+/// So much of a sample must be an envelope's entries; and so much if its mark is one that other programs may write too; and so much of what
+/// stands in another envelope, of which perhaps only one writer has it, if more is known inside it.
+const ENOUGH: f64 = 0.5;
+const SURE: f64 = 0.9;
+const SOME: f64 = 0.02;
+
+/// The first lines of what the envelopes of a layout hold.
+fn texts(sample: &[u8], layout: &Layout) -> Vec<u8> {
+    let mut reader = Reader::new(sample, 0, layout);
+    let mut lines = Vec::new();
+    for _ in 0..MAX_ENTRIES {
+        let Some(record) = reader.next() else { break };
+        if matches!(record.content, Content::Payload | Content::Bare) && !record.payload.is_empty() {
+            lines.extend_from_slice(record::trim_end(&record.payload[..record::line_len(record.payload)]));
+            lines.push(b'\n');
+        }
+    }
+    lines
 }
 
 /// One JSON value over several lines, or a single line that is a whole file.
@@ -76,16 +144,17 @@ fn is_document(sample: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
-fn rank_envelopes(sample: &[u8]) -> Vec<Score> {
+/// Envelopes that explain anything of a sample, best first, with the number of their entries.
+fn rank_envelopes(sample: &[u8], depth: usize) -> Vec<(Score, usize)> {
     let mut scores = Vec::new();
-    for envelope in ENVELOPES {
+    for envelope in ENVELOPES.iter().filter(|e| e.marks.is_none_or(|marks| marks(sample))) {
         let (seen, hits) = try_envelope(sample, envelope);
         if hits > 0 {
             let reason = format!("{hits} of {seen} entries are {}", envelope.shape);
-            scores.push(Score { name: envelope.name, share: hits as f64 / seen as f64, reason });
+            scores.push((Score { name: envelope.name, share: hits as f64 / seen as f64, reason, depth }, hits));
         }
     }
-    scores.sort_by(|a, b| b.share.total_cmp(&a.share));
+    scores.sort_by(|a, b| b.0.share.total_cmp(&a.0.share));
     scores
 }
 
@@ -94,10 +163,13 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     let first = &sample[..record::line_len(sample)];
     let mut at = 0;
     let (mut seen, mut hits) = (0usize, 0usize);
+    // Lines before the first entry that are not indented.
+    let mut foreign = 0usize;
     if !(envelope.begins)(record::trim_end(first)) && !sample.is_empty() {
         // An excerpt may begin inside an entry: look at the next lines before giving up.
         let mut tries = 0;
         loop {
+            foreign += usize::from(!sample[at..].starts_with(b" "));
             at += record::line_len(&sample[at..]);
             tries += 1;
             if at >= sample.len() || tries > 20 {
@@ -109,25 +181,33 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
         }
         seen += 1;
     }
-    let mut entry = crate::format::Entry::default();
-    while at < sample.len() && seen < 400 {
+    let mut entry = Entry::default();
+    let start = at;
+    while at < sample.len() && seen < MAX_ENTRIES {
         entry.clear();
         at += (envelope.read)(sample, at, &mut entry).max(1);
         seen += 1;
-        if !matches!(entry.content, crate::format::Content::Broken(_)) {
-            hits += 1;
+        match entry.content {
+            Content::Payload | Content::Skip(_) => hits += 1,
+            // An empty line speaks neither for the envelope nor against it.
+            Content::Bare if entry.text.is_empty() => seen -= 1,
+            Content::Bare | Content::Broken(_) => {}
         }
+    }
+    // More of them than of what follows: a log of another kind, at whose end stands a line that looks so.
+    if foreign > memchr::memchr_iter(b'\n', &sample[start..at.min(sample.len())]).count().max(1) {
+        return (0, 0);
     }
     (seen.max(1), hits)
 }
 
-fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bool, known: &[&'static Format]) -> (Vec<Score>, usize) {
-    let layout = Layout { envelope, formats: known.to_vec(), document };
-    let mut reader = Reader::new(sample, 0, &layout);
+fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
+    let mut reader = Reader::new(sample, 0, layout);
+    let known = &layout.formats;
     let mut counts = vec![0usize; known.len()];
     let mut sampled = 0usize;
     while let Some(record) = reader.next() {
-        if record.payload.iter().all(u8::is_ascii_whitespace) || record.content != crate::format::Content::Payload {
+        if record.payload.iter().all(u8::is_ascii_whitespace) || !matches!(record.content, Content::Payload | Content::Bare) {
             continue;
         }
         sampled += 1;
@@ -148,6 +228,7 @@ fn rank_formats(sample: &[u8], envelope: Option<&'static Envelope>, document: bo
             name: f.name,
             share: *n as f64 / sampled as f64,
             reason: format!("{n} of {sampled} records begin with {}", f.shape),
+            depth: 0,
         })
         .collect();
     scores.sort_by(|a, b| b.share.total_cmp(&a.share));

@@ -24,7 +24,7 @@ pub struct Format {
     pub samples: &'static [(&'static str, &'static str)],
 }
 
-/// A container that wraps other programs' lines: journald, docker, CRI.
+/// A container that wraps other programs' lines: journald, docker, CRI. Containers nest: what one holds may itself be an entry of another.
 #[derive(Debug)]
 pub struct Envelope {
     /// Name in output: `journald-json`.
@@ -33,11 +33,23 @@ pub struct Envelope {
     pub about: &'static str,
     /// What an entry looks like, for `corr sources` to say why.
     pub shape: &'static str,
-    /// Does an entry begin with this line? Used to detect, and to find an entry's start from an offset inside it.
+    /// Does an entry begin with this line? Used to find an entry's start from an offset inside it. An envelope whose every line is an
+    /// entry says so of every line.
     pub begins: fn(line: &[u8]) -> bool,
     /// Reads the entry that begins at `bytes[at]` into `entry` (cleared by the caller) and returns how many bytes of the
     /// source it takes: at least 1, at most `bytes.len() - at`. Never panics; damage becomes `Content::Broken`.
     pub read: fn(bytes: &[u8], at: usize, entry: &mut Entry) -> usize,
+    /// How many of its entries a sample must hold before it is believed for them alone: 1 where no other program writes the like, more
+    /// where a stray line may look so (`0: text`). With fewer it is believed if more records are known inside it than without it.
+    pub least: usize,
+    /// Its bytes may spell a text otherwise than it reads: JSON escapes, numbers for bytes, `#012`, a line in several parts.
+    pub respells: bool,
+    /// Where another envelope's entries look the same: does a sample hold what only this one writes?
+    pub marks: Option<fn(sample: &[u8]) -> bool>,
+    /// It may cut a line into several entries (`Meta::cut`).
+    pub cuts: bool,
+    /// Its stamps have no year, which only the whole source tells.
+    pub yearless: bool,
 }
 
 /// One entry out of an envelope. Owned and reused from entry to entry.
@@ -66,6 +78,8 @@ pub enum Content {
     /// A wrapped line.
     #[default]
     Payload,
+    /// A line that does not bear the envelope's mark: text is the line itself, and it is read as if it stood bare.
+    Bare,
     /// No wrapped line, and known: boot marker, `-- No entries --`. The reason is a fixed phrase.
     Skip(&'static str),
     /// Not an entry of this envelope, or damaged: kept as text, with the reason.
@@ -89,7 +103,7 @@ pub enum Cut {
 pub struct Meta {
     /// The stamp that the envelope's text shows (journald: the source's own stamp where there is one).
     pub stamp: Option<RawStamp>,
-    /// The envelope's receipt stamp where it has one too (journald `__REALTIME_TIMESTAMP`).
+    /// The envelope's receipt stamp where it has one too (journald `__REALTIME_TIMESTAMP`); of nested envelopes the outer one's stamp.
     pub received: Option<RawStamp>,
     /// Nanoseconds since boot.
     pub monotonic: Option<i64>,

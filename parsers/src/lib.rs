@@ -40,6 +40,9 @@ pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
+    // Before journald's short modes, which look the same but for what `marks` says.
+    &envelope::syslog::TRADITIONAL,
+    &envelope::syslog::FILE_FORMAT,
     &envelope::journald::EXPORT,
     &envelope::journald::JSON,
     &envelope::journald::JSON_PRETTY,
@@ -52,6 +55,21 @@ pub static ENVELOPES: &[&Envelope] = &[
     &envelope::journald::SHORT_UNIX,
     &envelope::journald::SHORT_MONOTONIC,
     &envelope::journald::SHORT_DELTA,
+    &envelope::docker::JSON_FILE,
+    &envelope::cri::CRI,
+    &envelope::kubectl::PREFIX,
+    &envelope::docker::TIMESTAMPS,
+    &envelope::loki::JSON_LINES,
+    &envelope::loki::EXPLORE_JSON,
+    &envelope::loki::EXPLORE_TEXT,
+    &envelope::syslog::RFC5424,
+    &envelope::syslog::RFC3164,
+    &envelope::ray::RAY,
+    &envelope::torchrun::TORCHRUN,
+    &envelope::compose::COMPOSE,
+    &envelope::srun::SRUN,
+    // The weakest is the last.
+    &envelope::compose::NO_PREFIX,
 ];
 
 /// Every payload format, in the order in which their heads are tried.

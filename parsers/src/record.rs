@@ -4,13 +4,17 @@
 //! from where that line stands in the source. So the record around any offset is found by walking back a bounded number of lines, and
 //! a search that jumps into the middle of a source sees the same records as a full read.
 
+mod ansi;
 mod lines;
+mod nest;
 mod pieces;
 #[cfg(test)]
 mod tests;
 
+pub use ansi::{escape_len, strip_ansi};
 use memchr::memchr;
 
+use self::pieces::Level;
 use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
 use crate::{secret, systemd, text};
@@ -22,11 +26,27 @@ pub const MAX_CONTINUED: usize = 1 << 20;
 /// How a source is to be read: what detection found, or the user said.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    pub envelope: Option<&'static Envelope>,
+    /// What wraps the lines, outermost first; empty for a bare source.
+    pub envelopes: Vec<&'static Envelope>,
     /// Payload formats that this source holds, the commonest first. Lines of none of them are text.
     pub formats: Vec<&'static Format>,
     /// The whole source is one record (a JSON document).
     pub document: bool,
+}
+
+impl Layout {
+    /// May a line stand in several entries?
+    fn cuts(&self) -> bool {
+        self.envelopes.iter().any(|e| e.cuts)
+    }
+
+    /// The names of the envelopes, as people read them: `cri > srun`.
+    pub fn wrapped_in(&self) -> Option<String> {
+        if self.envelopes.is_empty() {
+            return None;
+        }
+        Some(self.envelopes.iter().map(|e| e.name).collect::<Vec<_>>().join(" > "))
+    }
 }
 
 /// One record: where it stands and what it holds.
@@ -63,7 +83,7 @@ impl<'r> Record<'r> {
         let Some(rest) = self.rest else {
             return self.read(self.payload, event);
         };
-        let mut outcome = Outcome::Unparsed("rest of a line that journald cut");
+        let mut outcome = Outcome::Unparsed("rest of a line that its envelope cut");
         if rest == 0 {
             text::plain(self.payload, event);
         } else {
@@ -77,7 +97,7 @@ impl<'r> Record<'r> {
 
     fn read(&self, payload: &'r [u8], event: &mut Event<'r>) -> Outcome {
         match self.content {
-            Content::Payload => {}
+            Content::Payload | Content::Bare => {}
             Content::Skip(reason) => {
                 text::plain(payload, event);
                 event.kind = &text::kinds::MARKER;
@@ -122,6 +142,8 @@ pub struct Reader<'s> {
     entry: Entry,
     /// What follows a cut line.
     next: Entry,
+    /// For envelopes inside the outermost one.
+    spare: Entry,
     /// Lines whose rest is still to come; `None` until it is needed by a reader that began in mid-source.
     open: Option<pieces::Open>,
     clean: Vec<u8>,
@@ -140,6 +162,7 @@ impl<'s> Reader<'s> {
             layout,
             entry: Entry::default(),
             next: Entry::default(),
+            spare: Entry::default(),
             open: if at == 0 { Some(pieces::Open::default()) } else { None },
             clean: Vec::new(),
             ahead: None,
@@ -174,8 +197,8 @@ impl<'s> Reader<'s> {
                 rest: None,
             });
         }
-        if let Some(envelope) = self.layout.envelope {
-            return Some(self.enveloped(envelope, offset));
+        if let [outer, inner @ ..] = &self.layout.envelopes[..] {
+            return Some(self.enveloped(outer, inner, offset));
         }
         let format = self.bare(offset);
         let len = self.at - offset;
@@ -208,9 +231,9 @@ impl<'s> Reader<'s> {
         first.format
     }
 
-    fn enveloped(&mut self, envelope: &'static Envelope, offset: usize) -> Record<'_> {
-        let (is_rest, mut rest) = self.take(envelope, offset);
-        if self.entry.content != Content::Payload && self.entry.text.is_empty() {
+    fn enveloped(&mut self, outer: &'static Envelope, inner: &'s [&'static Envelope], offset: usize) -> Record<'_> {
+        let Taken { is_rest, mut rest, writers } = self.take(outer, inner, offset);
+        if matches!(self.entry.content, Content::Skip(_) | Content::Broken(_)) && self.entry.text.is_empty() {
             let raw = trim_end(&self.bytes[offset..self.at]);
             self.entry.text.extend_from_slice(raw);
         }
@@ -226,18 +249,30 @@ impl<'s> Reader<'s> {
         }
         let payload = trim_end(&self.entry.text);
         let lead = lead(payload);
-        let payload = &payload[lead..];
+        let mut payload = &payload[lead..];
         rest = rest.map(|at| at.saturating_sub(lead).min(payload.len()));
         let content = self.entry.content;
-        let format = match content {
-            Content::Payload => written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats),
+        let mut format = match content {
+            Content::Payload | Content::Bare => {
+                written_format(&payload[..rest.unwrap_or(payload.len())], &self.entry.meta, &self.layout.formats)
+            }
             Content::Skip(_) | Content::Broken(_) => None,
         };
+        if format.is_none()
+            && rest.is_none()
+            && let Some(at) = behind_progress(payload, content, &self.layout.formats)
+        {
+            payload = &payload[at..];
+            format = written_format(payload, &self.entry.meta, &self.layout.formats);
+        }
         if content == Content::Payload && format.is_none() {
             let is_rest = is_rest.unwrap_or_else(|| {
-                let mut open = pieces::Open::before(self.bytes, offset, envelope);
-                let is_rest = open.holds(&self.entry.meta, offset);
-                open.read(self.bytes, offset, self.at, envelope);
+                if !self.layout.cuts() {
+                    return false;
+                }
+                let mut open = pieces::Open::before(self.bytes, offset, outer, inner);
+                let is_rest = open.holds(writers, offset);
+                open.read(self.bytes, offset, self.at, outer, inner);
                 self.open = Some(open);
                 is_rest
             });
@@ -249,20 +284,56 @@ impl<'s> Reader<'s> {
         Record { offset, len: self.at - offset, payload, payload_at: None, meta: Some(&self.entry.meta), content, format, rest }
     }
 
-    /// Reads the entry at `offset` and those that go on its line. Returns whether it is itself the rest of a line, if that is known, and
-    /// from where on its text cannot be understood because a piece before is lost.
-    fn take(&mut self, envelope: &Envelope, offset: usize) -> (Option<bool>, Option<usize>) {
-        self.at = pieces::read(self.bytes, offset, envelope, &mut self.entry);
-        let is_rest = self.open.as_mut().map(|open| open.note(&self.entry, offset, self.at));
-        let mut rest = None;
-        let mut start = offset;
-        while self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
-            let Some((next, end)) = pieces::next(self.bytes, self.at, envelope, &mut self.next) else { break };
-            if !pieces::goes_on(&self.entry.meta, start, &self.next, next, &self.layout.formats) {
+    /// Reads the entry at `offset` and those that go on its line.
+    fn take(&mut self, outer: &Envelope, inner: &[&'static Envelope], offset: usize) -> Taken {
+        self.at = pieces::read(self.bytes, offset, outer, &mut self.entry);
+        let mut taken = Taken::default();
+        match &mut self.open {
+            Some(open) => taken.is_rest = Some(open.note(&self.entry, Level::Outer, offset, self.at)),
+            None => taken.writers[0] = pieces::writer(&self.entry.meta, Level::Outer),
+        }
+        if self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
+            taken.rest = self.join(outer, inner, Level::Outer, offset);
+            if !inner.is_empty() {
+                // Which piece a mark inside of it speaks of is not known.
+                let cut = self.entry.meta.cut;
+                nest::peel(inner, &mut self.entry, &mut self.spare);
+                self.entry.meta.cut = cut;
+            }
+        } else if !inner.is_empty() {
+            nest::peel(inner, &mut self.entry, &mut self.spare);
+            match &mut self.open {
+                Some(open) => {
+                    let is_rest = open.note(&self.entry, Level::Inner, offset, self.at);
+                    taken.is_rest = taken.is_rest.map(|known| known || is_rest);
+                }
+                None => taken.writers[1] = pieces::writer(&self.entry.meta, Level::Inner),
+            }
+            if self.entry.content == Content::Payload && self.entry.meta.cut != Cut::No {
+                taken.rest = self.join(outer, inner, Level::Inner, offset);
+            }
+        }
+        taken
+    }
+
+    /// Joins the entries that go on the line that begins at `start`. Returns from where on its text cannot be understood because a piece before
+    /// is lost.
+    fn join(&mut self, outer: &Envelope, inner: &[&'static Envelope], level: Level, start: usize) -> Option<usize> {
+        let (mut rest, mut start) = (None, start);
+        while self.entry.meta.cut != Cut::No {
+            let Some((next, end)) = pieces::next(self.bytes, self.at, outer, &mut self.next) else { break };
+            if level == Level::Inner {
+                if self.next.meta.cut != Cut::No {
+                    break;
+                }
+                nest::peel(inner, &mut self.next, &mut self.spare);
+            }
+            let piece = pieces::Piece { level, start, next_start: next, inner };
+            if !pieces::goes_on(&self.entry.meta, &self.next, piece, &self.layout.formats) {
                 break;
             }
             if let Some(open) = &mut self.open {
-                open.note(&self.next, next, end);
+                open.note(&self.next, level, next, end);
             }
             if rest.is_none() {
                 if self.entry.meta.lossy || self.next.meta.lossy {
@@ -277,8 +348,29 @@ impl<'s> Reader<'s> {
             self.entry.meta.cut = self.next.meta.cut;
             (start, self.at) = (next, end);
         }
-        (is_rest, rest)
+        rest
     }
+}
+
+/// What is known of an entry that was read.
+#[derive(Debug, Default)]
+struct Taken {
+    /// It is the rest of a line that began elsewhere; `None` in a reader that does not know what stands before it.
+    is_rest: Option<bool>,
+    /// From here on its text cannot be understood.
+    rest: Option<usize>,
+    /// Who wrote it, by the outer and by the inner envelopes, where `is_rest` is not known.
+    writers: [u64; 2],
+}
+
+/// Where in an entry's text a record stands behind a progress bar, which ends without a line end. In a bare source the two are a record each;
+/// an entry is one, and its payload is what says more.
+fn behind_progress(payload: &[u8], content: Content, formats: &[&'static Format]) -> Option<usize> {
+    if !matches!(content, Content::Payload | Content::Bare) || memchr(b'%', payload).is_none() {
+        return None;
+    }
+    let at = lines::nearest(payload, formats)?;
+    text::is_progress(trim_end(&payload[..at])).then_some(at)
 }
 
 /// The first format of `formats` that has `line` as its head.
@@ -302,14 +394,17 @@ pub fn record_start(bytes: &[u8], at: usize, layout: &Layout) -> usize {
         return 0;
     }
     let at = at.min(bytes.len() - 1);
-    let Some(envelope) = layout.envelope else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
-    let start = pieces::first(bytes, pieces::entry_line(bytes, at, envelope), envelope, &layout.formats);
+    let [outer, inner @ ..] = &layout.envelopes[..] else { return bare_start(bytes, at, &layout.formats, MAX_CONTINUED) };
+    let mut start = pieces::entry_line(bytes, at, outer);
+    if layout.cuts() {
+        start = pieces::first(bytes, start, outer, inner, &layout.formats);
+    }
     // Forward to the record that holds `at`. Only where entries end is asked, not what they hold.
     let mut reader = Reader::new(bytes, start, layout);
     let mut found = start;
     while reader.offset() <= at {
         found = reader.offset();
-        reader.take(envelope, found);
+        reader.take(outer, inner, found);
     }
     found
 }
@@ -361,58 +456,4 @@ pub fn trim_end(mut bytes: &[u8]) -> &[u8] {
         bytes = rest;
     }
     bytes
-}
-
-/// Copies `from` into `into` (cleared first) without ANSI escape sequences (CSI, OSC, two-byte escapes).
-pub fn strip_ansi(from: &[u8], into: &mut Vec<u8>) {
-    into.clear();
-    let mut rest = from;
-    while let Some(at) = memchr(0x1b, rest) {
-        into.extend_from_slice(&rest[..at]);
-        rest = &rest[at + escape_len(&rest[at..])..];
-    }
-    into.extend_from_slice(rest);
-}
-
-/// The same into a slice that is no shorter than `from`; returns the length.
-fn strip_ansi_head(from: &[u8], into: &mut [u8]) -> usize {
-    let (mut at, mut len) = (0, 0);
-    while at < from.len() {
-        if from[at] == 0x1b {
-            at += escape_len(&from[at..]);
-        } else {
-            into[len] = from[at];
-            at += 1;
-            len += 1;
-        }
-    }
-    len
-}
-
-/// Length of the escape sequence at `bytes[0]`, which is ESC.
-pub fn escape_len(bytes: &[u8]) -> usize {
-    match bytes.get(1) {
-        Some(b'[') => {
-            let end = bytes[2..].iter().position(|b| !(0x20..0x40).contains(b));
-            match end {
-                Some(i) if (0x40..0x7f).contains(&bytes[2 + i]) => i + 3,
-                Some(i) => i + 2,
-                None => bytes.len(),
-            }
-        }
-        Some(b']') => {
-            // An operating system command ends in BEL or ESC \; one that does not end within a line is only its two bytes.
-            for (i, b) in bytes.iter().enumerate().skip(2) {
-                match b {
-                    0x07 => return i + 1,
-                    0x1b => return if bytes.get(i + 1) == Some(&b'\\') { i + 2 } else { i },
-                    b'\n' => return 2,
-                    _ => {}
-                }
-            }
-            2
-        }
-        Some(b) if (0x20..0x7f).contains(b) => 2,
-        _ => 1,
-    }
 }

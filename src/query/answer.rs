@@ -477,7 +477,7 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
 
 /// Can the bytes of a source spell a payload otherwise than it reads (numbers for bytes in journald's JSON, JSON escapes)?
 fn respelled(source: &Asked) -> bool {
-    source.layout.envelope.is_some_and(|e| e.name.contains("json"))
+    source.layout.envelopes.iter().any(|e| e.respells)
 }
 
 fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize) -> Vec<Found> {

@@ -118,8 +118,8 @@ impl<'r> Report<'r> {
 /// The format of a source and its envelope: `journald-json + sglang`.
 fn format_of(source: &Source) -> String {
     let format = source.format();
-    match source.detection.layout.envelope {
-        Some(envelope) => format!("{} + {format}", envelope.name),
+    match source.detection.layout.wrapped_in() {
+        Some(envelopes) => format!("{envelopes} + {format}"),
         None => format.to_string(),
     }
 }

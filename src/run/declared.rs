@@ -61,7 +61,8 @@ pub struct Said {
     /// Year of its last entry, for stamps without one.
     pub year: Option<i32>,
     format: Option<String>,
-    envelope: Option<String>,
+    /// Outermost first.
+    envelopes: Option<Vec<String>>,
 }
 
 /// A named stretch of the run; the bounds are as written, in the forms of `--since` and `--until`.
@@ -86,12 +87,29 @@ struct File {
     format: Vec<Definition>,
 }
 
+/// `envelope = "cri"`, or nested ones, outermost first: `envelope = ["cri", "srun"]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn list(self) -> Vec<String> {
+        match self {
+            OneOrMore::One(name) => vec![name],
+            OneOrMore::More(names) => names,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SourceTable {
     tz: Option<Spanned<String>>,
     format: Option<Spanned<String>>,
-    envelope: Option<Spanned<String>>,
+    envelope: Option<Spanned<OneOrMore>>,
     worker: Option<String>,
     role: Option<Spanned<String>>,
     host: Option<String>,
@@ -154,9 +172,15 @@ impl Declared {
             if let Some(format) = &table.format {
                 find_formats(format.get_ref(), declared.formats.all()).map_err(|error| at(format.span().start, error))?;
             }
-            if let Some(envelope) = &table.envelope {
-                find_envelope(envelope.get_ref()).map_err(|error| at(envelope.span().start, error))?;
-            }
+            let envelopes = match table.envelope {
+                None => None,
+                Some(envelope) => {
+                    let start = envelope.span().start;
+                    let names = envelope.into_inner().list();
+                    find_envelopes(names.iter().map(String::as_str)).map_err(|error| at(start, error))?;
+                    Some(names)
+                }
+            };
             let role = match table.role {
                 None => None,
                 Some(role) => Some(role_named(role.get_ref()).map_err(|error| at(role.span().start, error))?),
@@ -175,7 +199,7 @@ impl Declared {
                 unit: table.unit,
                 year,
                 format: table.format.map(Spanned::into_inner),
-                envelope: table.envelope.map(Spanned::into_inner),
+                envelopes,
             };
             declared.sources.push(Pattern { text: pattern.into_inner(), matcher, said });
         }
@@ -203,7 +227,7 @@ impl Declared {
             all.unit = all.unit.or(said.unit);
             all.year = all.year.or(said.year);
             all.format = all.format.or(said.format);
-            all.envelope = all.envelope.or(said.envelope);
+            all.envelopes = all.envelopes.or(said.envelopes);
         }
         all
     }
@@ -245,15 +269,15 @@ impl Declared {
             return Ok(forced);
         }
         let said = self.source(key);
-        if said.format.is_none() && said.envelope.is_none() {
+        if said.format.is_none() && said.envelopes.is_none() {
             return Ok(None);
         }
-        let envelope = said.envelope.as_deref().map(find_envelope).transpose()?;
+        let envelopes = find_envelopes(said.envelopes.iter().flatten().map(String::as_str))?;
         let formats = match said.format.as_deref() {
             None => declared::ordered(FORMATS.to_vec(), self.formats.all()),
             Some(names) => find_formats(names, self.formats.all())?,
         };
-        Ok(Some(Layout { envelope, formats, document: false }))
+        Ok(Some(Layout { envelopes, formats, document: false }))
     }
 }
 
@@ -287,15 +311,21 @@ pub fn bad_zone(text: &str) -> String {
     error
 }
 
-/// `FORMAT`, `FORMAT,FORMAT`, `ENVELOPE` or `ENVELOPE+FORMAT`. A format alone means a bare file; an envelope alone, any payload.
+/// `FORMAT`, `FORMAT,FORMAT`, `ENVELOPE`, `ENVELOPE+FORMAT`, or with nested envelopes `ENVELOPE>ENVELOPE+FORMAT`. A format alone means a bare
+/// file; an envelope alone, any payload.
 fn layout_named(names: &str, user: &[&'static Format]) -> Result<Layout, String> {
-    if let Some((envelope, formats)) = names.split_once('+') {
-        return Ok(Layout { envelope: Some(find_envelope(envelope)?), formats: find_formats(formats, user)?, document: false });
+    let nested = |names: &str| find_envelopes(names.split('>').map(str::trim));
+    if let Some((envelopes, formats)) = names.split_once('+') {
+        return Ok(Layout { envelopes: nested(envelopes)?, formats: find_formats(formats.trim(), user)?, document: false });
     }
-    if let Some(envelope) = ENVELOPES.iter().find(|e| e.name == names) {
-        return Ok(Layout { envelope: Some(envelope), formats: declared::ordered(FORMATS.to_vec(), user), document: false });
+    if names.contains('>') || ENVELOPES.iter().any(|e| e.name == names) {
+        return Ok(Layout { envelopes: nested(names)?, formats: declared::ordered(FORMATS.to_vec(), user), document: false });
     }
-    Ok(Layout { envelope: None, formats: find_formats(names, user)?, document: false })
+    Ok(Layout { envelopes: Vec::new(), formats: find_formats(names, user)?, document: false })
+}
+
+fn find_envelopes<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<&'static Envelope>, String> {
+    names.map(find_envelope).collect()
 }
 
 fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
@@ -386,11 +416,26 @@ mod tests {
     }
 
     #[test]
+    fn nested_envelopes_are_named_outermost_first() {
+        let text = "[source.\"a\"]\nenvelope = [\"journald-json\", \"journald-short\"]\n[source.\"b\"]\nenvelope = \"journald-short\"\n";
+        let declared = Declared::parse(text, "corr.toml").unwrap();
+        let of = |key: &str, options: &Options| declared.forced_layout(key, options).unwrap().unwrap().wrapped_in();
+        assert_eq!(of("a", &Options::default()).as_deref(), Some("journald-json > journald-short"));
+        assert_eq!(of("b", &Options::default()).as_deref(), Some("journald-short"));
+        for option in ["a=journald-json>journald-short", "a=journald-json > journald-short+sglang"] {
+            let options = Options { format_of: vec![option.into()], ..Options::default() };
+            assert_eq!(of("a", &options).as_deref(), Some("journald-json > journald-short"));
+        }
+        let error = Declared::parse("\n[source.a]\nenvelope = [\"journald-json\", \"srum\"]\n", "corr.toml").unwrap_err().to_string();
+        assert!(error.starts_with("corr.toml:3: no envelope is called `srum`"), "{error}");
+    }
+
+    #[test]
     fn an_option_forces_a_layout_and_a_misspelled_one_is_said() {
         let options = |option: &str| Options { format_of: vec![option.into()], ..Options::default() };
         let declared = Declared::default();
         let forced = declared.forced_layout("logs/a.log", &options("logs/*=journald-short+systemd")).unwrap().unwrap();
-        assert_eq!(forced.envelope.map(|e| e.name), Some("journald-short"));
+        assert_eq!(forced.wrapped_in().as_deref(), Some("journald-short"));
         assert_eq!(forced.formats.iter().map(|f| f.name).collect::<Vec<_>>(), ["systemd"]);
         assert!(declared.forced_layout("other", &options("logs/*=text")).unwrap().is_none());
         let error = declared.forced_layout("a", &options("a=journald-shrot")).unwrap_err();

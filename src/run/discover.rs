@@ -251,6 +251,7 @@ pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) ->
                     name: asked.name,
                     share: 0.0,
                     reason: "no record begins like it; it was asked for".into(),
+                    depth: 0,
                 });
             }
         } else if layout.formats.is_empty() {

@@ -50,7 +50,7 @@ pub fn of(run: &Run, coverage: &[Option<&Coverage>]) -> Vec<Missing> {
             needs: "scrape /metrics of every worker and of the frontend (SGLang: --enable-metrics)",
         });
     }
-    if !covered.iter().any(|(s, _)| s.detection.layout.envelope.is_some_and(|e| e.name.starts_with("journald"))) {
+    if !covered.iter().any(|(s, _)| s.detection.layout.envelopes.iter().any(|e| e.name.starts_with("journald"))) {
         missing.push(Missing {
             id: "journald",
             what: "no journald export".into(),

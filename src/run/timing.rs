@@ -28,8 +28,7 @@ impl Timing {
 
     /// Must the whole source be read before its stamps can be placed?
     pub fn needs_pass(layout: &Layout, clock: &Clock) -> bool {
-        matches!(clock.rule, Rule::Named(_))
-            || layout.envelope.is_some_and(|e| e.name == "journald-short" || e.name == "journald-short-precise")
+        matches!(clock.rule, Rule::Named(_)) || layout.envelopes.iter().any(|e| e.yearless)
     }
 
     /// For any source; reads it once where that is needed.
@@ -45,7 +44,7 @@ impl Timing {
             if let Some(stamp) = record.meta.and_then(|m| m.stamp) {
                 envelope.push(record.offset as u64, &stamp);
             }
-            if !named || record.content != Content::Payload {
+            if !named || matches!(record.content, Content::Skip(_) | Content::Broken(_)) {
                 continue;
             }
             let mut event = match spare.take() {

@@ -59,14 +59,15 @@ pub struct Manifest {
 pub struct Entry {
     pub stat: Stat,
     pub compression: Compression,
-    pub envelope: Option<String>,
+    /// Outermost first.
+    pub envelopes: Vec<String>,
     pub formats: Vec<String>,
     /// Which of them users declared, with the hash of the definition.
     #[serde(default)]
     pub user_formats: BTreeMap<String, String>,
     pub document: bool,
-    pub scores: Vec<(String, f64, String)>,
-    pub envelope_scores: Vec<(String, f64, String)>,
+    pub scores: Vec<ScoreEntry>,
+    pub envelope_scores: Vec<ScoreEntry>,
     pub sampled: usize,
     pub owner: Owner,
     pub clock: ClockEntry,
@@ -77,6 +78,9 @@ pub struct Entry {
     /// The masked text of the source is in the store.
     pub embedded: bool,
 }
+
+/// A score of detection: name, share, reason and depth.
+type ScoreEntry = (String, f64, String, usize);
 
 /// A file that is no event source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -165,15 +169,15 @@ impl ClockEntry {
 impl Entry {
     /// The layout that the source was read with; `None` if it names formats that this corr does not have.
     pub fn layout(&self) -> Option<Layout> {
-        let envelope = match &self.envelope {
-            None => None,
-            Some(name) => Some(*ENVELOPES.iter().find(|e| e.name == name)?),
-        };
+        let mut envelopes = Vec::new();
+        for name in &self.envelopes {
+            envelopes.push(*ENVELOPES.iter().find(|e| e.name == name)?);
+        }
         let mut formats = Vec::new();
         for name in &self.formats {
             formats.push(self.format(name)?);
         }
-        Some(Layout { envelope, formats, document: self.document })
+        Some(Layout { envelopes, formats, document: self.document })
     }
 
     fn format(&self, name: &str) -> Option<&'static Format> {
@@ -190,20 +194,20 @@ impl Entry {
             let names = FORMATS.iter().copied().chain(declared::loaded()).map(|f| f.name);
             names.chain(ENVELOPES.iter().map(|e| e.name)).find(|n| *n == name)
         };
-        let scores = |list: &[(String, f64, String)]| {
-            list.iter().filter_map(|(n, s, r)| Some(Score { name: known(n)?, share: *s, reason: r.clone() })).collect()
+        let scores = |list: &[ScoreEntry]| {
+            list.iter().filter_map(|(n, s, r, d)| Some(Score { name: known(n)?, share: *s, reason: r.clone(), depth: *d })).collect()
         };
         Some(Detection { layout, envelopes: scores(&self.envelope_scores), formats: scores(&self.scores), sampled: self.sampled })
     }
 
     /// The entry of a source that has no segments yet.
     pub fn of(source: &Source, size: u64) -> Entry {
-        let scores = |list: &[Score]| list.iter().map(|s| (s.name.to_string(), s.share, s.reason.clone())).collect();
+        let scores = |list: &[Score]| list.iter().map(|s| (s.name.to_string(), s.share, s.reason.clone(), s.depth)).collect();
         let detection = &source.detection;
         Entry {
             stat: source.stat,
             compression: source.compression,
-            envelope: detection.layout.envelope.map(|e| e.name.to_string()),
+            envelopes: detection.layout.envelopes.iter().map(|e| e.name.to_string()).collect(),
             formats: detection.layout.formats.iter().map(|f| f.name.to_string()).collect(),
             user_formats: detection.layout.formats.iter().filter_map(|f| Some((f.name.to_string(), fingerprint(f)?))).collect(),
             document: detection.layout.document,

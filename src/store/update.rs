@@ -304,7 +304,7 @@ fn part_task(task: &Task<'_>, part: &Part<'_>, embed: bool) -> Result<SegmentRef
 pub fn reads_alike(old: &Entry, source: &Source) -> bool {
     let now = Entry::of(source, old.size);
     let clock = |c: &ClockEntry| (c.rule.clone(), c.last_year);
-    let main = |e: &Entry| (e.envelope.clone(), e.document, e.formats.first().cloned(), e.user_formats.clone());
+    let main = |e: &Entry| (e.envelopes.clone(), e.document, e.formats.first().cloned(), e.user_formats.clone());
     main(&now) == main(old) && clock(&now.clock) == clock(&old.clock) && old.layout().is_some()
 }
 

@@ -5,7 +5,8 @@
 
 use serde::de::IgnoredAny;
 
-use super::{head_format, line_start, strip_ansi_head};
+use super::ansi::strip_ansi_head;
+use super::{head_format, line_start};
 use crate::format::Format;
 use crate::{dynamo, text};
 
@@ -64,7 +65,7 @@ pub fn read(bytes: &[u8], at: usize, formats: &[&'static Format]) -> Part {
 }
 
 /// The first cut that any format finds in a line, or in the beginning of one.
-fn nearest(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
+pub fn nearest(line: &[u8], formats: &[&'static Format]) -> Option<usize> {
     let json = is_json(line);
     let mut best: Option<usize> = None;
     for format in formats {

@@ -1,12 +1,12 @@
 //! Lines that an envelope cut into several entries: which entries are one line, and which hold the rest of a line that began elsewhere.
 //!
-//! A service's request log holds prompts. Where journald cut such a line, the pieces behind the first bear no mark of what they are, so
+//! A service's request log holds prompts. Where an envelope cut such a line, the pieces behind the first bear no mark of what they are, so
 //! pieces that follow each other are joined into one record, and a piece that another process's entry parts from its beginning is withheld.
 //! Both are decided from a bounded neighbourhood, so that a read from any record's start sees the same.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{line_len, line_start, written_format};
+use super::{line_len, line_start, nest, written_format};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
 use crate::systemd;
 
@@ -33,11 +33,11 @@ pub struct Open {
 
 impl Open {
     /// Takes the entry `start..end` into account. Is it the rest of an open line?
-    pub fn note(&mut self, entry: &Entry, start: usize, end: usize) -> bool {
+    pub fn note(&mut self, entry: &Entry, level: Level, start: usize, end: usize) -> bool {
         if entry.content != Content::Payload || (self.lines.is_empty() && entry.meta.cut == Cut::No) {
             return false;
         }
-        let writer = writer(&entry.meta);
+        let writer = writer(&entry.meta, level);
         let known = self.find(writer, start);
         if let Some(i) = known {
             self.lines.remove(i);
@@ -51,9 +51,9 @@ impl Open {
         known.is_some()
     }
 
-    /// Would an entry of this writer that begins at `start` be the rest of an open line?
-    pub fn holds(&mut self, meta: &Meta, start: usize) -> bool {
-        self.find(writer(meta), start).is_some()
+    /// Would an entry of one of these writers that begins at `start` be the rest of an open line?
+    pub fn holds(&mut self, writers: [u64; 2], start: usize) -> bool {
+        writers.iter().any(|writer| self.find(*writer, start).is_some())
     }
 
     fn find(&mut self, writer: u64, start: usize) -> Option<usize> {
@@ -63,21 +63,25 @@ impl Open {
     }
 
     /// Reads entries from `at`, which begins one, to `to`.
-    pub fn read(&mut self, bytes: &[u8], at: usize, to: usize, envelope: &Envelope) {
-        let mut entry = Entry::default();
+    pub fn read(&mut self, bytes: &[u8], at: usize, to: usize, outer: &Envelope, inner: &[&'static Envelope]) {
+        let (mut entry, mut spare) = (Entry::default(), Entry::default());
         let mut at = at;
         while at < to {
-            let end = read(bytes, at, envelope, &mut entry);
-            self.note(&entry, at, end);
+            let end = read(bytes, at, outer, &mut entry);
+            self.note(&entry, Level::Outer, at, end);
+            if !inner.is_empty() && entry.meta.cut == Cut::No {
+                nest::peel(inner, &mut entry, &mut spare);
+                self.note(&entry, Level::Inner, at, end);
+            }
             at = end;
         }
     }
 
     /// What is open at `at`, where a record begins.
-    pub fn before(bytes: &[u8], at: usize, envelope: &Envelope) -> Open {
+    pub fn before(bytes: &[u8], at: usize, outer: &Envelope, inner: &[&'static Envelope]) -> Open {
         let mut open = Open::default();
         if at > 0 {
-            open.read(bytes, entry_line(bytes, at.saturating_sub(WINDOW + 1), envelope), at, envelope);
+            open.read(bytes, entry_line(bytes, at.saturating_sub(WINDOW + 1), outer), at, outer, inner);
         }
         open
     }
@@ -98,22 +102,44 @@ pub fn entry_line(bytes: &[u8], at: usize, envelope: &Envelope) -> usize {
     start
 }
 
+/// Which envelope cut a line: the outermost, or one inside it. Only what is a whole line of the outermost is cut by an inner one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Outer,
+    Inner,
+}
+
 /// Who wrote: entries of one writer that follow each other may be pieces of one line.
-fn writer(meta: &Meta) -> u64 {
+pub fn writer(meta: &Meta, level: Level) -> u64 {
     let stream = meta.more.iter().find(|(name, _)| name == "_STREAM_ID").map(|(_, value)| value);
     let mut hasher = DefaultHasher::new();
     (&meta.host, &meta.boot, &meta.ident, meta.pid, meta.stream, stream).hash(&mut hasher);
+    if level == Level::Inner {
+        meta.unit.hash(&mut hasher);
+    }
     hasher.finish()
 }
 
-/// Does the line of `meta`'s entry, a piece that begins at `start`, go on in `next`, which begins at `next_start`?
-pub fn goes_on(meta: &Meta, start: usize, next: &Entry, next_start: usize, formats: &[&'static Format]) -> bool {
+/// Where a piece and what may go on it stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// Which envelope cut the line.
+    pub level: Level,
+    pub start: usize,
+    pub next_start: usize,
+    /// Envelopes inside the outermost.
+    pub inner: &'a [&'static Envelope],
+}
+
+/// Does the line of `meta`'s entry go on in `next`?
+pub fn goes_on(meta: &Meta, next: &Entry, piece: Piece<'_>, formats: &[&'static Format]) -> bool {
+    let Piece { level, start, next_start, inner } = piece;
     meta.cut != Cut::No
         && next.content == Content::Payload
         && next_start - start <= MAX_PIECE
         && start / SPAN == next_start / SPAN
-        && writer(meta) == writer(&next.meta)
-        && (meta.cut == Cut::Certain || !begins(next, formats))
+        && writer(meta, level) == writer(&next.meta, level)
+        && (meta.cut == Cut::Certain || !(begins(next, formats) || (level == Level::Outer && nest::begins(inner, &next.text))))
 }
 
 /// Does a line of a known format begin with this text? Also a rest may be known, by its end.
@@ -140,21 +166,33 @@ pub fn next(bytes: &[u8], at: usize, envelope: &Envelope, entry: &mut Entry) -> 
 }
 
 /// From the start of an entry to the start of the record that holds it.
-pub fn first(bytes: &[u8], start: usize, envelope: &Envelope, formats: &[&'static Format]) -> usize {
-    let (mut start, mut before, mut entry) = (start, Entry::default(), Entry::default());
+pub fn first(bytes: &[u8], start: usize, outer: &Envelope, inner: &[&'static Envelope], formats: &[&'static Format]) -> usize {
+    let (mut start, mut before, mut entry, mut spare) = (start, Entry::default(), Entry::default(), Entry::default());
     while start > 0 {
         let floor = start.saturating_sub(MAX_PIECE);
         let mut at = line_start(bytes, start - 1);
-        while at > floor && !(envelope.begins)(&bytes[at..at + line_len(&bytes[at..])]) {
+        while at > floor && !(outer.begins)(&bytes[at..at + line_len(&bytes[at..])]) {
             at = line_start(bytes, at - 1);
         }
-        let end = read(bytes, at, envelope, &mut before);
+        let mut end = read(bytes, at, outer, &mut before);
+        // Of several entries in one line the last is the one before; an empty line is passed over as `next` does.
+        while end < start && !bytes[end..start].iter().all(u8::is_ascii_whitespace) {
+            at = end;
+            end = read(bytes, at, outer, &mut before);
+        }
+        let mut level = Level::Outer;
+        if before.meta.cut == Cut::No && !inner.is_empty() {
+            level = Level::Inner;
+            nest::peel(inner, &mut before, &mut spare);
+        }
         if before.content != Content::Payload || before.meta.cut == Cut::No {
             return start;
         }
-        let goes = next(bytes, end, envelope, &mut entry)
-            .is_some_and(|(next, _)| next == start && goes_on(&before.meta, at, &entry, next, formats));
-        if !goes {
+        let Some((next, _)) = next(bytes, end, outer, &mut entry).filter(|(next, _)| *next == start) else { return start };
+        if level == Level::Inner {
+            nest::peel(inner, &mut entry, &mut spare);
+        }
+        if !goes_on(&before.meta, &entry, Piece { level, start: at, next_start: next, inner }, formats) {
             return start;
         }
         start = at;

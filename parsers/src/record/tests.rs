@@ -57,7 +57,7 @@ fn compose(lines: &[Line], envelope: &Envelope) -> Vec<u8> {
 static MODES: [&Envelope; 4] = [&EXPORT, &JSON, &SHORT, &SHORT_ISO_PRECISE];
 
 fn layout(envelope: &'static Envelope) -> Layout {
-    Layout { envelope: Some(envelope), formats: FORMATS.to_vec(), document: false }
+    Layout { envelopes: vec![envelope], formats: FORMATS.to_vec(), document: false }
 }
 
 /// A record, owned.
@@ -175,7 +175,12 @@ fn a_piece_parted_from_its_beginning_is_withheld() {
             assert!(!record.visible.contains("confidential"), "{}: {}", envelope.name, record.visible);
         }
         for rest in [&seen[2], &seen[5]] {
-            assert_eq!((&rest.outcome, rest.rest), (&Outcome::Unparsed("rest of a line that journald cut"), Some(0)), "{}", envelope.name);
+            assert_eq!(
+                (&rest.outcome, rest.rest),
+                (&Outcome::Unparsed("rest of a line that its envelope cut"), Some(0)),
+                "{}",
+                envelope.name
+            );
             assert_eq!(rest.visible.trim(), "");
         }
         assert!(seen[5].payload.ends_with(TAIL.as_bytes()));
@@ -356,7 +361,7 @@ proptest! {
 #[test]
 fn a_byte_order_mark_hides_no_head() {
     let source = b"\xef\xbb\xbf[2026-11-29 18:00:00] Prefill batch, #new-seq: 1\r\n\xef\xbb\xbf{\"a\":1}\n";
-    let layout = Layout { envelope: None, formats: crate::FORMATS.to_vec(), document: false };
+    let layout = Layout { envelopes: Vec::new(), formats: crate::FORMATS.to_vec(), document: false };
     let mut reader = Reader::new(source, 0, &layout);
     let first = reader.next().unwrap();
     assert_eq!((first.offset, first.payload_at, first.format.map(|f| f.name)), (0, Some(3), Some("sglang")));

@@ -6,7 +6,7 @@ pub mod kinds;
 #[cfg(test)]
 mod tests;
 
-pub use foreign::{CUT, parse};
+pub use foreign::{CUT, is_progress, parse};
 
 use crate::event::Event;
 

@@ -35,16 +35,21 @@ impl Explained<'_> {
         }
         let detection = &source.detection;
         writeln!(out, "  {} records of the first {} KiB were looked at", detection.sampled, corr_parsers::detect::SAMPLE >> 10)?;
-        match detection.layout.envelope {
-            Some(envelope) => writeln!(out, "  envelope   {}: {}", envelope.name, envelope.about)?,
-            None => writeln!(out, "  envelope   none: the lines stand bare")?,
+        if detection.layout.envelopes.is_empty() {
+            writeln!(out, "  envelope   none: the lines stand bare")?;
         }
-        scores(out, &detection.envelopes)?;
+        let at = |depth: usize| detection.envelopes.iter().filter(move |s| s.depth == depth);
+        for (depth, envelope) in detection.layout.envelopes.iter().enumerate() {
+            let place = if depth == 0 { "envelope " } else { "inside it" };
+            writeln!(out, "  {place}  {}: {}", envelope.name, envelope.about)?;
+            scores(out, at(depth))?;
+        }
+        scores(out, at(detection.layout.envelopes.len()))?;
         match detection.formats.first() {
             Some(best) => writeln!(out, "  format     {}: {}", best.name, about(best.name))?,
             None => writeln!(out, "  format     none known: its lines are kept as text and are searchable")?,
         }
-        scores(out, &detection.formats)?;
+        scores(out, detection.formats.iter())?;
         for objection in objections(detection) {
             writeln!(out, "  objection  {objection}")?;
         }
@@ -71,7 +76,7 @@ impl Explained<'_> {
             "key": source.key,
             "class": source.class,
             "sampled": source.detection.sampled,
-            "envelope": source.detection.layout.envelope.map(|e| e.name),
+            "envelope": source.detection.layout.wrapped_in(),
             "envelopes": list(&source.detection.envelopes),
             "format": source.format(),
             "formats": list(&source.detection.formats),
@@ -95,8 +100,8 @@ fn about(name: &str) -> &'static str {
     FORMATS.iter().copied().chain(declared::loaded()).find(|f| f.name == name).map_or("", |f| f.about)
 }
 
-fn scores(out: &mut dyn Write, scores: &[Score]) -> io::Result<()> {
-    for (i, score) in scores.iter().enumerate() {
+fn scores<'s>(out: &mut dyn Write, scores: impl Iterator<Item = &'s Score>) -> io::Result<()> {
+    for (i, score) in scores.enumerate() {
         let place = if i == 0 { "best" } else { "then" };
         writeln!(out, "             {place} {} {:.3}: {}", score.name, score.share, terminal(&score.reason))?;
     }
@@ -117,7 +122,7 @@ fn objections(detection: &Detection) -> Vec<String> {
         }
     }
     for score in &detection.envelopes {
-        let chosen = detection.layout.envelope.is_some_and(|e| e.name == score.name);
+        let chosen = detection.layout.envelopes.get(score.depth).is_some_and(|e| e.name == score.name);
         if chosen && score.share < 0.99 {
             out.push(format!("{:.1} % of the entries are not of {}", (1.0 - score.share) * 100.0, score.name));
         }

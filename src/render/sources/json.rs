@@ -99,7 +99,7 @@ fn source(source: &Source, coverage: &Coverage) -> Json {
         "key": source.key,
         "bytes_on_disk": source.stat.size,
         "compression": source.compression,
-        "envelope": source.detection.layout.envelope.map(|e| e.name),
+        "envelope": source.detection.layout.wrapped_in(),
         "format": source.format(),
         "formats": scores(&source.detection.formats),
         "envelopes": scores(&source.detection.envelopes),

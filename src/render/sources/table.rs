@@ -32,7 +32,7 @@ fn cells(source: &Source, coverage: &Coverage) -> Vec<String> {
     let sum = |tallies: &mut dyn Iterator<Item = &Tally>| tallies.map(|t| t.records).sum::<u64>().to_string();
     vec![
         source.name.clone(),
-        source.detection.layout.envelope.map_or(String::new(), |e| e.name.into()),
+        source.detection.layout.wrapped_in().unwrap_or_default(),
         source.format().into(),
         coverage.versions.iter().map(|v| v.text()).collect::<Vec<_>>().join("; "),
         or_empty(&owner.worker),

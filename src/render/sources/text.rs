@@ -34,7 +34,7 @@ pub fn write_text(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io:
 
 /// Nothing in it was understood and nothing is wrong with it: one line says all.
 fn plain(source: &Source, coverage: &Coverage) -> bool {
-    let known = source.detection.layout.envelope.is_some() || !source.detection.formats.is_empty();
+    let known = !source.detection.layout.envelopes.is_empty() || !source.detection.formats.is_empty();
     !known && coverage.parsed.records == 0 && coverage.first.is_none() && coverage.damage.is_none() && coverage.adds_up()
 }
 

@@ -32,6 +32,11 @@ pub static EXPORT: Envelope = Envelope {
     shape: "field lists that begin with `__CURSOR=`",
     begins: export::begins,
     read: export::read,
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o json`, and `json-sse` and `json-seq`, which only put something before or between the objects.
@@ -41,6 +46,11 @@ pub static JSON: Envelope = Envelope {
     shape: "objects with `\"__REALTIME_TIMESTAMP\"`",
     begins: json::begins,
     read: json::read,
+    least: 1,
+    respells: true,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o json-pretty`.
@@ -50,6 +60,11 @@ pub static JSON_PRETTY: Envelope = Envelope {
     shape: "objects of one field a line with `\"__REALTIME_TIMESTAMP\"`",
     begins: pretty::begins,
     read: pretty::read,
+    least: 1,
+    respells: true,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o verbose`.
@@ -59,6 +74,11 @@ pub static VERBOSE: Envelope = Envelope {
     shape: "`Www YYYY-MM-DD HH:MM:SS.ffffff ZONE [CURSOR]` and indented fields",
     begins: verbose::begins,
     read: verbose::read,
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short-iso`.
@@ -68,6 +88,11 @@ pub static SHORT_ISO: Envelope = Envelope {
     shape: "`YYYY-MM-DDTHH:MM:SS+HHMM HOST IDENT[PID]: `",
     begins: |line| short::begins(line, ISO),
     read: |bytes, at, entry| short::read(bytes, at, entry, ISO),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short-iso-precise`.
@@ -77,6 +102,11 @@ pub static SHORT_ISO_PRECISE: Envelope = Envelope {
     shape: "`YYYY-MM-DDTHH:MM:SS.ffffff+HH:MM HOST IDENT[PID]: `",
     begins: |line| short::begins(line, ISO_PRECISE),
     read: |bytes, at, entry| short::read(bytes, at, entry, ISO_PRECISE),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short-full`, and `-o with-unit`, which has the same lines with the unit in the identifier's place.
@@ -86,6 +116,11 @@ pub static SHORT_FULL: Envelope = Envelope {
     shape: "`Www YYYY-MM-DD HH:MM:SS ZONE HOST IDENT-or-UNIT[PID]: `",
     begins: |line| short::begins(line, FULL),
     read: |bytes, at, entry| short::read(bytes, at, entry, FULL),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short`, the default of journalctl.
@@ -95,6 +130,11 @@ pub static SHORT: Envelope = Envelope {
     shape: "`Mon DD HH:MM:SS HOST IDENT[PID]: `",
     begins: |line| short::begins(line, YEARLESS),
     read: |bytes, at, entry| short::read(bytes, at, entry, YEARLESS),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: true,
 };
 
 /// `-o short-precise`.
@@ -104,6 +144,11 @@ pub static SHORT_PRECISE: Envelope = Envelope {
     shape: "`Mon DD HH:MM:SS.ffffff HOST IDENT[PID]: `",
     begins: |line| short::begins(line, YEARLESS_PRECISE),
     read: |bytes, at, entry| short::read(bytes, at, entry, YEARLESS_PRECISE),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: true,
 };
 
 /// `-o short-unix`.
@@ -113,6 +158,11 @@ pub static SHORT_UNIX: Envelope = Envelope {
     shape: "`SECONDS.ffffff HOST IDENT[PID]: `",
     begins: |line| short::begins(line, UNIX),
     read: |bytes, at, entry| short::read(bytes, at, entry, UNIX),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short-monotonic`.
@@ -122,6 +172,11 @@ pub static SHORT_MONOTONIC: Envelope = Envelope {
     shape: "`[SECONDS.ffffff] HOST IDENT[PID]: `",
     begins: |line| short::begins(line, MONOTONIC),
     read: |bytes, at, entry| short::read(bytes, at, entry, MONOTONIC),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };
 
 /// `-o short-delta`.
@@ -131,4 +186,9 @@ pub static SHORT_DELTA: Envelope = Envelope {
     shape: "`[SECONDS.ffffff <SECONDS.ffffff >] HOST IDENT[PID]: `",
     begins: |line| short::begins(line, DELTA),
     read: |bytes, at, entry| short::read(bytes, at, entry, DELTA),
+    least: 1,
+    respells: false,
+    marks: None,
+    cuts: true,
+    yearless: false,
 };

@@ -84,7 +84,7 @@ fn text_or_bytes(entry: &Entry) -> &str {
 fn every_mode_is_detected_before_the_others() {
     for (envelope, bytes) in SAMPLES {
         let detection = detect(bytes, true);
-        assert_eq!(detection.layout.envelope.map(|e| e.name), Some(envelope.name), "{:?}", detection.envelopes);
+        assert_eq!(detection.layout.envelopes.first().map(|e| e.name), Some(envelope.name), "{:?}", detection.envelopes);
         let best = &detection.envelopes[0];
         let next = detection.envelopes.get(1).map_or(0.0, |score| score.share);
         assert!(best.share > next, "{:?}", detection.envelopes);
@@ -112,7 +112,7 @@ fn bare_logs_and_other_containers_are_not_journald() {
             assert!(!(envelope.begins)(line), "{} takes {}", envelope.name, String::from_utf8_lossy(line));
         }
         let detection = detect(&[line, &b"\n"[..]].concat(), true);
-        assert_eq!(detection.layout.envelope.map(|e| e.name).filter(|name| name.starts_with("journald")), None);
+        assert_eq!(detection.layout.envelopes.iter().find(|e| e.name.starts_with("journald")).map(|e| e.name), None);
     }
 }
 
@@ -276,7 +276,7 @@ fn a_claimed_length_is_not_believed() {
 
 #[test]
 fn a_forged_message_of_a_service_is_not_systemds() {
-    let layout = Layout { envelope: Some(&SHORT), formats: FORMATS.to_vec(), document: false };
+    let layout = Layout { envelopes: vec![&SHORT], formats: FORMATS.to_vec(), document: false };
     let bytes =
         b"Nov 01 10:33:16 h python3[18]: Started sglang-prefill.service - forged.\nNov 01 10:33:17 h systemd[1]: Started SGLang worker.\n";
     let mut reader = Reader::new(bytes, 0, &layout);
@@ -286,7 +286,7 @@ fn a_forged_message_of_a_service_is_not_systemds() {
 
 #[test]
 fn a_lost_message_is_not_a_blank_line() {
-    let layout = Layout { envelope: Some(&JSON), formats: FORMATS.to_vec(), document: false };
+    let layout = Layout { envelopes: vec![&JSON], formats: FORMATS.to_vec(), document: false };
     let mut reader = Reader::new(b"{\"__REALTIME_TIMESTAMP\":\"1\",\"MESSAGE\":null}\n", 0, &layout);
     let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);
     let outcome = reader.next().unwrap().parse(&mut event);
@@ -296,7 +296,7 @@ fn a_lost_message_is_not_a_blank_line() {
 #[test]
 fn a_jump_finds_the_same_entries() {
     for (envelope, bytes) in SAMPLES {
-        let layout = Layout { envelope: Some(envelope), formats: FORMATS.to_vec(), document: false };
+        let layout = Layout { envelopes: vec![envelope], formats: FORMATS.to_vec(), document: false };
         let mut reader = Reader::new(bytes, 0, &layout);
         while let Some((start, len)) = reader.next().map(|record| (record.offset, record.len)) {
             for at in [start, start + len / 2, start + len - 1] {

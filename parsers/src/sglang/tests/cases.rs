@@ -81,7 +81,7 @@ fn every_known_line_has_its_kind() {
         println!("skipped: no cases (set CORR_CASES)");
         return;
     };
-    let layout = Layout { envelope: None, formats: FORMATS.to_vec(), document: false };
+    let layout = Layout { envelopes: Vec::new(), formats: FORMATS.to_vec(), document: false };
     let mut general: BTreeMap<String, usize> = BTreeMap::new();
     let mut unparsed: BTreeMap<String, usize> = BTreeMap::new();
     println!("{:<64} {:>7} {:>7} {:>7} {:>8} {:>7}", "source", "records", "parsed", "skipped", "unparsed", "general");

@@ -145,7 +145,7 @@ proptest! {
                 bytes.push(b'\n');
             }
         }
-        let layout = Layout { envelope: None, formats: own().copied().collect(), document: false };
+        let layout = Layout { envelopes: Vec::new(), formats: own().copied().collect(), document: false };
         let mut reader = Reader::new(&bytes, 0, &layout);
         let mut at = 0;
         while let Some(record) = reader.next() {

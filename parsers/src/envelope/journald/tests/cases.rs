@@ -144,7 +144,7 @@ fn every_rendering_is_explained_and_detected() {
             let len = (envelope.read)(&bytes, at, &mut entry);
             all += 1;
             match entry.content {
-                Content::Payload => {}
+                Content::Payload | Content::Bare => {}
                 Content::Skip(_) => skipped += 1,
                 Content::Broken(reason) => {
                     bad += 1;
@@ -155,7 +155,7 @@ fn every_rendering_is_explained_and_detected() {
         }
         let head = &bytes[..bytes.len().min(crate::detect::SAMPLE)];
         let detection = crate::detect::detect(head, head.len() == bytes.len());
-        let got = detection.layout.envelope.map(|e| e.name);
+        let got = detection.layout.envelopes.first().map(|e| e.name);
         println!("{name}: {}, {} entries", got.unwrap_or("no envelope"), detection.envelopes.first().map_or("0 of 0", |e| &e.reason));
         // The state of a unit ends with its last lines in the short mode.
         let lines_of_status = name.ends_with("systemctl-status.txt") && got == Some(SHORT.name);

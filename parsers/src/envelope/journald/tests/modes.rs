@@ -52,7 +52,7 @@ fn other_programs_stamps() {
         }
     }
     let dmesg = b"[    0.000000] Linux version 6.8.0\n[    1.201932] usb 1-1: new device\n[    2.1] x\n[    3.101932] systemd[1]: Detected kvm.\n[    3.201932] usb 1-2: x\n";
-    assert_eq!(detect(dmesg, true).layout.envelope.map(|e| e.name), None);
+    assert_eq!(detect(dmesg, true).layout.envelopes.first().map(|e| e.name), None);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn pretty_objects() {
     assert_eq!(contents, [Content::Broken("JSON ends early"), Content::Payload]);
     // Any other document of several lines.
     assert_eq!(one(b"{\n\t\"a\" : 1\n}\n", &JSON_PRETTY).content, Content::Broken("JSON, but not of journalctl"));
-    assert_eq!(detect(b"{\n  \"a\": 1,\n  \"b\": {\n    \"c\": 2\n  }\n}\n", true).layout.envelope.map(|e| e.name), None);
+    assert_eq!(detect(b"{\n  \"a\": 1,\n  \"b\": {\n    \"c\": 2\n  }\n}\n", true).layout.envelopes.first().map(|e| e.name), None);
     let coloured = b"{\n\t\"\x1b[0;32m__REALTIME_TIMESTAMP\x1b[0m\" : \"\x1b[0;32m1\x1b[0m\",\n\t\"\x1b[0;32mMESSAGE\x1b[0m\" : \"\x1b[0;32mx\x1b[0m\"\n}\n";
     assert_eq!(text(&one(coloured, &JSON_PRETTY)), "x");
 }
@@ -141,7 +141,7 @@ fn a_cursor_is_no_sign_of_a_mode() {
         let entries = read_all(&[sample, &line[..]].concat(), envelope);
         assert_eq!(entries.last().unwrap().content, Content::Skip("cursor"), "{}", envelope.name);
     }
-    assert_eq!(detect(&[b"Started a.\n", &line[..]].concat(), true).layout.envelope.map(|e| e.name), None);
+    assert_eq!(detect(&[b"Started a.\n", &line[..]].concat(), true).layout.envelopes.first().map(|e| e.name), None);
 }
 
 /// What a terminal shows around a message hides neither a unit nor a blob.

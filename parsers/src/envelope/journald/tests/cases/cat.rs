@@ -17,7 +17,7 @@ fn cat_is_bare_text() {
         let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
         let head = &bytes[..bytes.len().min(crate::detect::SAMPLE)];
         let layout = crate::detect::detect(head, head.len() == bytes.len()).layout;
-        assert_eq!(layout.envelope.map(|e| e.name), None, "{folder}");
+        assert_eq!(layout.envelopes.first().map(|e| e.name), None, "{folder}");
         let mut starts = Vec::new();
         let mut reader = Reader::new(&bytes, 0, &layout);
         while let Some(record) = reader.next() {

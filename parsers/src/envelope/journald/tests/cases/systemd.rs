@@ -39,7 +39,7 @@ fn systemds_texts_agree_with_its_fields() {
     let (mut checked, mut compared, mut wrong) = (0, 0, 0);
     for path in found.iter().filter(|path| path.file_name().is_some_and(|name| name == "json.txt")) {
         let bytes = std::fs::read(path).unwrap();
-        let layout = crate::record::Layout { envelope: Some(&JSON), formats: crate::FORMATS.to_vec(), document: false };
+        let layout = crate::record::Layout { envelopes: vec![&JSON], formats: crate::FORMATS.to_vec(), document: false };
         let mut reader = crate::record::Reader::new(&bytes, 0, &layout);
         while let Some(record) = reader.next() {
             let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);

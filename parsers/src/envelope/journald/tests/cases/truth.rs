@@ -50,6 +50,7 @@ impl Source {
                     source.entries.push(Found { entry, line, time: None });
                 }
                 Content::Skip(reason) => source.skipped.push(reason),
+                Content::Bare => panic!("{} at byte {at}: bare", path.display()),
                 Content::Broken(reason) => panic!("{} at byte {at}: {reason}", path.display()),
             }
             line += bytes[at..at + len].iter().filter(|b| **b == b'\n').count();
