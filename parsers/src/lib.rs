@@ -15,6 +15,7 @@ pub mod dynamo;
 pub mod envelope;
 pub mod event;
 pub mod format;
+pub mod gateway;
 pub mod ids;
 pub mod json;
 pub mod keyvalue;
@@ -31,7 +32,7 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 4;
+pub const PARSER_VERSION: u32 = 5;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
@@ -49,6 +50,8 @@ pub static FORMATS: &[&Format] = &[
     &sglang::SGLANG,
     &sglang::SGLANG_JSON,
     &sglang::SGLANG_REQUEST_METRICS,
+    &gateway::TEXT,
+    &gateway::JSON,
     &dynamo::JSONL,
     &dynamo::TEXT,
     &trace::REQUEST_TRACE,

@@ -12,7 +12,7 @@ mod metrics_file;
 mod pd;
 mod prefix;
 mod requests;
-mod rules;
+pub(crate) mod rules;
 mod server_args;
 #[cfg(test)]
 mod tests;
