@@ -79,8 +79,12 @@ fn counts_by_kind_are_those_of_grep() {
         return;
     };
     let patterns: BTreeSet<&str> = rows(include_str!("golden/patterns.tsv")).map(|row| row[0]).collect();
-    let own: BTreeSet<&str> =
-        FORMATS.iter().filter(|f| f.name.starts_with("sglang") || f.name.starts_with("gateway")).flat_map(|f| f.kinds).map(|k| k.name).collect();
+    let own: BTreeSet<&str> = FORMATS
+        .iter()
+        .filter(|f| f.name.starts_with("sglang") || f.name.starts_with("gateway"))
+        .flat_map(|f| f.kinds)
+        .map(|k| k.name)
+        .collect();
     let mut want: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for row in rows(include_str!("golden/counts.tsv")) {
         want.entry(row[0]).or_default().insert(row[1], row[2].parse().expect("a count"));
@@ -95,14 +99,7 @@ fn counts_by_kind_are_those_of_grep() {
         }
         let found = read(&std::fs::read(root.join(source)).unwrap_or_else(|e| panic!("{source}: {e}")));
         let want = want.remove(source).unwrap_or_default();
-        println!(
-            "{source:<70} {:>7} {:>7} {:>7} {:>8} {:>6}",
-            found.records,
-            found.parsed,
-            found.skipped,
-            found.unparsed,
-            want.len()
-        );
+        println!("{source:<70} {:>7} {:>7} {:>7} {:>8} {:>6}", found.records, found.parsed, found.skipped, found.unparsed, want.len());
         sources += 1;
         // What is not parsed is foreign text, whose beginnings `patterns.tsv` lists; the rest of a cut record is neither.
         assert_eq!(found.unparsed, found.kinds.get("text").copied().unwrap_or(0), "{source}");
