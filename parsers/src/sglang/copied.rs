@@ -129,6 +129,15 @@ fn is_dynamo(line: &[u8]) -> bool {
     line[0].is_ascii_digit() && (crate::dynamo::TEXT.head)(line)
 }
 
+/// Is a message that stands for itself the text of one of the first members of this object, which is no other format's?
+pub fn in_object(line: &[u8]) -> bool {
+    let window = &line[..line.len().min(600)];
+    let Some(at) = SEARCH.find(window).map(|found| found.start()) else { return false };
+    let before = line[..at].strip_suffix(b"\"").map(<[u8]>::trim_ascii_end);
+    let is_value = before.is_some_and(|before| before.ends_with(b"\":"));
+    is_value && stands(&line[at..]) && !(crate::dynamo::JSONL.head)(line) && !(crate::gateway::JSON.head)(line)
+}
+
 /// Does a record begin with this line, which has no prefix that is known?
 pub fn head(line: &[u8]) -> bool {
     quoted(line).is_some() || mark(line).is_some()

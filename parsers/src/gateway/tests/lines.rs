@@ -66,8 +66,8 @@ fn an_id_of_the_client_is_its_x_request_id_too() {
 #[test]
 fn latencies_in_every_unit() {
     let of = super::super::fields::latency_ms;
-    assert_eq!(of("3797944"), Some(3797.944));
-    assert_eq!(of("3.411568123s"), Some(3411.568_123));
+    assert_eq!(of("3797944"), Some(3_797.944));
+    assert_eq!(of("3.411568123s"), Some(3_411.568_123));
     assert_eq!(of("512.345678ms"), Some(512.345_678));
     assert_eq!(of("45.678µs"), Some(0.045_678));
     assert_eq!(of("soon"), None);
