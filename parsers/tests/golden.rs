@@ -3,7 +3,8 @@
 //! A source whose envelope is not among the crate's is left out by name, and so is everything where the cases are not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use corr_parsers::event::{Event, Outcome};
 use corr_parsers::format::Content;
@@ -35,6 +36,17 @@ fn is_wrapped_unknown(source: &str) -> bool {
     ];
     let needs = NEEDS.iter().find(|(name, _)| source.contains(name));
     needs.is_some_and(|(_, envelope)| !ENVELOPES.iter().any(|e| e.name.contains(envelope)))
+}
+
+/// A source's bytes, unpacked.
+fn bytes(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    if path.extension().is_none_or(|end| end != "gz") {
+        return bytes;
+    }
+    let mut all = Vec::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut all).expect("gzip");
+    all
 }
 
 /// What one source became.
@@ -97,7 +109,7 @@ fn counts_by_kind_are_those_of_grep() {
             println!("{source:<70} left out: no envelope of its kind");
             continue;
         }
-        let found = read(&std::fs::read(root.join(source)).unwrap_or_else(|e| panic!("{source}: {e}")));
+        let found = read(&bytes(&root.join(source)));
         let want = want.remove(source).unwrap_or_default();
         println!("{source:<70} {:>7} {:>7} {:>7} {:>8} {:>6}", found.records, found.parsed, found.skipped, found.unparsed, want.len());
         sources += 1;
