@@ -95,7 +95,13 @@ fn mark(line: &[u8]) -> Option<usize> {
     let window = &line[..line.len().min(MAX_PREFIX + 48)];
     let at = SEARCH.find(window)?.start();
     let whole_word = at == 0 || !line[at - 1].is_ascii_alphanumeric();
-    if at > MAX_PREFIX || !whole_word || !stands(&line[at..]) || is_dynamo(line) || is_quoted(line, at) {
+    if at > MAX_PREFIX
+        || !whole_word
+        || !stands(&line[at..])
+        || !may_precede(&line[..at], &line[at..])
+        || is_dynamo(line)
+        || is_quoted(line, at)
+    {
         return None;
     }
     Some(at)
@@ -116,6 +122,16 @@ fn stands(message: &[u8]) -> bool {
         return message.starts_with(b"server_args=ServerArgs(") || message.starts_with(b"server_args={");
     }
     true
+}
+
+/// Can this be the prefix of a line of a log? A message of words also stands in sentences, so before one there is a time of day or nothing.
+/// One with a structure of its own needs none, and neither does a request's, whose prompt would be shown otherwise.
+fn may_precede(prefix: &[u8], message: &[u8]) -> bool {
+    let structured = [&b"ReqTimeStats("[..], b"Req Time Stats(", b"Receive: obj=", b"Receive OpenAI: obj=", b"Finish: obj="];
+    prefix.is_empty()
+        || batch::head(message).is_some()
+        || structured.iter().any(|mark| message.starts_with(mark))
+        || prefix.windows(8).any(|time| stamp::clock_seconds(time).is_some())
 }
 
 /// Does the line end as a request's record does, and so is what is left of a prompt that quotes a log? A record of a request ends so itself.
@@ -221,6 +237,8 @@ mod tests {
             "    Prefill batch, #new-seq: 1",
             "  File \"/a.py\", line 1, in x",
             "> hello",
+            "it prints `SIGQUIT received. signum=None` and ends",
+            "| ready | The server is fired up and ready to roll! |",
             "2026-11-29T18:06:46.870571Z  INFO scheduler.report: Prefill batch, #new-seq: 1",
         ] {
             assert!(!head(line.as_bytes()), "{line}");
