@@ -11,7 +11,7 @@ use corr_parsers::detect;
 use corr_parsers::event::Event;
 use corr_parsers::format::Format;
 use corr_parsers::record::{Layout, Reader};
-use corr_parsers::{client, dynamo, eventplane, otlp, srtctl, text};
+use corr_parsers::{client, dynamo, eventplane, gateway, otlp, srtctl, text};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -101,6 +101,16 @@ fn parse_batch_lines(bencher: Bencher) {
 #[divan::bench(sample_count = 10)]
 fn parse_mixed_sglang(bencher: Bencher) {
     run(bencher, mixed(), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_gateway_text(bencher: Bencher) {
+    run(bencher, samples(&gateway::TEXT), each_event);
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_gateway_json(bencher: Bencher) {
+    run(bencher, samples(&gateway::JSON), each_event);
 }
 
 #[divan::bench(sample_count = 10)]

@@ -18,6 +18,7 @@ pub mod envelope;
 pub mod event;
 pub mod eventplane;
 pub mod format;
+pub mod gateway;
 pub mod ids;
 pub mod json;
 pub mod keyvalue;
@@ -77,6 +78,8 @@ pub static FORMATS: &[&Format] = &[
     &sglang::SGLANG,
     &sglang::SGLANG_JSON,
     &sglang::SGLANG_REQUEST_METRICS,
+    &gateway::TEXT,
+    &gateway::JSON,
     &dynamo::JSONL,
     &dynamo::TEXT,
     &trace::REQUEST_TRACE,

@@ -52,7 +52,7 @@ impl Stamp {
 /// What the digits of a stamp are relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// The text names UTC or is an epoch number: `RawStamp::ns` is the UTC instant.
+    /// The text names UTC or is an epoch number, or its format is UTC in every version: `RawStamp::ns` is the UTC instant.
     Utc,
     /// The text has a numeric offset, in seconds east of UTC: `RawStamp::ns` is the UTC instant already.
     Offset(i32),

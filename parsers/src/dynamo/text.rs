@@ -17,6 +17,7 @@ pub fn head(line: &[u8]) -> bool {
     let target = &rest[target];
     !(target.starts_with(b"sglang_server")
         || target.starts_with(b"sglang_router_rs")
+        || target.starts_with(b"sgl_router")
         || target == b"smg"
         || target.starts_with(b"smg:")
         || target.starts_with(b"smg_"))

@@ -57,6 +57,7 @@ pub static RULES: &[Rule] = &[
     rule("SGLANG_CPU_OMP_THREADS_BIND {_}", &CONFIG_NOTE),
     rule("The total number of ranks ({ranks}) is larger {_}", &CONFIG_NOTE),
     rule("Cannot detect CUDA architecture", &CONFIG_NOTE),
+    rule("sgl-kernel {_}", &CONFIG_NOTE),
     rule("torch.cpu.Event does not support timing; {_}", &CONFIG_NOTE),
     rule("Detected a stale or broken JIT extension {_}", &CONFIG_NOTE),
     rule("Removing stale PyTorch extension lock {_}", &CONFIG_NOTE),

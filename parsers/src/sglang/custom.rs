@@ -2,15 +2,23 @@
 
 use memchr::memmem;
 
+use super::copied;
 use super::values::{self, Items};
 use crate::event::{Event, Field, Level, Value};
 use crate::stamp;
 
-/// A JSON formatter's object whose logger is SGLang's.
+/// What the objects of JSON formatters begin with.
+const FIRST_KEYS: &[&[u8]] =
+    &[b"asctime", b"timestamp", b"@timestamp", b"time", b"ts", b"levelname", b"level", b"severity", b"logger", b"name", b"message", b"msg"];
+
+/// A JSON formatter's object whose logger is SGLang's, or whose message stands for itself.
 pub fn head(line: &[u8]) -> bool {
-    line.first() == Some(&b'{')
-        && line.starts_with(b"{\"asctime\": \"")
-        && memmem::find(&line[..line.len().min(240)], b"\"name\": \"sglang").is_some()
+    let Some(rest) = line.strip_prefix(b"{\"") else { return false };
+    if rest.starts_with(b"asctime\": \"") && memmem::find(&line[..line.len().min(240)], b"\"name\": \"sglang").is_some() {
+        return true;
+    }
+    let is_log = FIRST_KEYS.iter().any(|key| rest.strip_prefix(*key).is_some_and(|rest| rest.starts_with(b"\":")));
+    is_log && copied::in_object(line)
 }
 
 /// Reads such an object; `false` when it is none.
@@ -23,19 +31,19 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> bool {
     while let Some(item) = items.next() {
         let value = &record[item.value.clone()];
         match &record[item.key.clone()] {
-            b"asctime" => {
+            b"asctime" | b"timestamp" | b"@timestamp" | b"time" | b"ts" if event.stamp.is_none() => {
                 if let Some(mut found) = stamp::read_iso(value.get(1..).unwrap_or(b"")) {
                     found.at = u32::try_from(item.value.start + 1).unwrap_or(u32::MAX);
                     event.stamp = Some(found);
                 }
             }
-            b"levelname" => event.level = values::string(value).and_then(|level| Level::read(&level)),
-            b"process" => {
+            b"levelname" | b"level" | b"severity" => event.level = values::string(value).and_then(|level| Level::read(&level)),
+            b"process" | b"pid" => {
                 if let Some(pid) = values::scalar(value, 20) {
                     event.field("pid", "process", pid);
                 }
             }
-            b"message" if !item.open && value.len() >= 2 => text = Some(item.value.start + 1..item.value.end - 1),
+            b"message" | b"msg" if !item.open && value.len() >= 2 => text = Some(item.value.start + 1..item.value.end - 1),
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 mod admin;
 mod batch;
 mod bodies;
+mod copied;
 mod custom;
 mod hicache;
 pub mod kinds;
@@ -12,7 +13,7 @@ mod metrics_file;
 mod pd;
 mod prefix;
 mod requests;
-mod rules;
+pub(crate) mod rules;
 mod server_args;
 #[cfg(test)]
 mod tests;
@@ -100,6 +101,7 @@ fn head(line: &[u8]) -> bool {
         || uvicorn::is_rust(line)
         || custom::head(line)
         || requests::tail(line).is_some()
+        || copied::head(line)
 }
 
 fn json_head(line: &[u8]) -> bool {
@@ -143,6 +145,9 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     }
     if let Some(at) = requests::tail(record) {
         requests::parse_tail(record, at, event);
+        return Outcome::Parsed;
+    }
+    if copied::parse(record, event) {
         return Outcome::Parsed;
     }
     Outcome::Unparsed("no SGLang prefix")

@@ -54,7 +54,8 @@ fn read_bracket(line: &[u8]) -> Option<Prefix<'_>> {
 /// A stamp of seconds or, with `SGLANG_LOG_MS=1`, of milliseconds; no zone.
 fn read_stamp(bytes: &[u8]) -> Option<RawStamp> {
     let found = stamp::read_iso(&bytes[..bytes.len().min(32)])?;
-    if bytes[10] != b' ' || found.zone != Zone::Naive || !(found.width == SECOND || found.len == 23) {
+    // A comma before the milliseconds is Python's own default, which other programs print in brackets too.
+    if bytes[10] != b' ' || found.zone != Zone::Naive || !(found.width == SECOND || found.len == 23 && bytes[19] == b'.') {
         return None;
     }
     Some(found)
@@ -264,6 +265,7 @@ mod tests {
             "[2026-05-20 08:30:03Z] x",
             "[2026-05-20 08:30:03 main] x",
             "[rank0]: x",
+            "[2026-01-08 12:00:00,101] LMCache INFO: x",
             "2026-05-20 08:30:03,137 - INFO - flashinfer.jit: x",
             "2026-05-20T08:30:03.137Z  INFO x: y",
         ] {

@@ -64,7 +64,8 @@ pub fn apply<'a>(message: &'a [u8], event: &mut Event<'a>) -> bool {
     false
 }
 
-fn matches<'a>(pattern: &'static str, message: &'a [u8], event: &mut Event<'a>) -> bool {
+/// Does a message begin as the pattern says? Fills the holes into `event`; what it filled before it failed is the caller's to take back.
+pub(crate) fn matches<'a>(pattern: &'static str, message: &'a [u8], event: &mut Event<'a>) -> bool {
     let mut pattern = pattern;
     let mut rest = message;
     loop {

@@ -6,6 +6,7 @@ pub mod kinds;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cut::is_rest;
 pub use foreign::{CUT, is_progress, parse};
 
 use crate::event::Event;

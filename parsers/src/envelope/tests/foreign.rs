@@ -156,9 +156,16 @@ fn a_crash_makes_no_torchrun_log() {
 /// What is weak alone is believed for what is found inside.
 #[test]
 fn few_lines_are_enough_where_they_hold_something_known() {
-    let known = "[2026-05-20 08:30:04 TP0] Load weight begin. avail mem=77.52 GB";
-    for (prefix, name) in [("0: ", "srun"), ("[rank0]: ", "torchrun"), ("sglang  | ", "docker-compose"), (" ", "docker-compose-no-prefix")]
-    {
+    let sglang = "[2026-05-20 08:30:04 TP0] Load weight begin. avail mem=77.52 GB";
+    // SGLang's lines are known behind a blank too: there is nothing left for an envelope to explain.
+    let dynamo = "2026-05-20T08:30:04.123456Z  INFO dynamo_runtime::worker: started";
+    let cases = [
+        ("0: ", sglang, "srun"),
+        ("[rank0]: ", sglang, "torchrun"),
+        ("sglang  | ", sglang, "docker-compose"),
+        (" ", dynamo, "docker-compose-no-prefix"),
+    ];
+    for (prefix, known, name) in cases {
         let source = format!("{prefix}{known}\n{prefix}{known}\n");
         assert_eq!(detect(source.as_bytes(), true).layout.wrapped_in().as_deref(), Some(name));
         let unknown = format!("{prefix}some\n{prefix}text\n");

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::FORMATS;
+use crate::clock::{Aligner, Clock, How, Rule};
 use crate::event::{Event, Outcome};
 use crate::format::Content;
 use crate::record::{Layout, Reader};
+use crate::stamp::{Order, Stamp, Zone};
 use crate::text;
 
 /// Where the cases are, if they are here.
@@ -126,6 +128,41 @@ fn every_known_line_has_its_kind() {
     }
     assert!(files.len() >= 70, "the samples and captures are many");
     assert!(general.is_empty(), "lines without a kind of their own: {general:?}");
+}
+
+/// The Rust front-end prints UTC with `Z`, the scheduler of the same process local time, here eight hours ahead: under that rule both make one
+/// sequence, in which no record is certainly before the one that stands above it.
+#[test]
+fn two_clocks_of_one_process_make_one_sequence() {
+    let Some(root) = cases() else {
+        println!("skipped: no cases (set CORR_CASES)");
+        return;
+    };
+    let clock = Clock { rule: Rule::Fixed(8 * 3600), how: How::Declared, ..Clock::assumed() };
+    for name in ["rust-frontend-tp2-0.5.23-ansi-tz+0800.log", "rust-frontend-tp2-0.5.23-nocolor-tz+0800.log"] {
+        let bytes = std::fs::read(root.join("sglang-samples").join(name)).expect("the sample");
+        let layout = Layout { envelopes: Vec::new(), formats: FORMATS.to_vec(), document: false };
+        let mut aligner = Aligner::new(&clock);
+        let mut reader = Reader::new(&bytes, 0, &layout);
+        let (mut utc, mut local, mut last) = (0, 0, None::<Stamp>);
+        while let Some(record) = reader.next() {
+            let mut event = Event::new(&text::kinds::TEXT);
+            record.parse(&mut event);
+            let Some(raw) = event.stamp else { continue };
+            match raw.zone {
+                Zone::Utc => utc += 1,
+                _ => local += 1,
+            }
+            let stamp = aligner.stamp(&raw).expect("a time");
+            if let Some(last) = last {
+                assert_ne!(last.order(&stamp), Order::After, "{}", String::from_utf8_lossy(record.payload));
+            }
+            last = Some(stamp);
+        }
+        // Counted with grep: lines with `Z` in front, and lines that begin with `[20`.
+        assert_eq!((utc, local), (15, 111), "{name}");
+        println!("{name}: {utc} stamps in UTC and {local} in local time make one sequence");
+    }
 }
 
 /// The first words of a line, numbers as `0`.

@@ -79,6 +79,11 @@ fn seeds() -> Vec<Vec<u8>> {
         "{\"request_parameters\": \"{\\\"rid\\\": \\\"a\\\", \\\"text\\\": \\\"\\\\u00e9\\\"}\", \"id\": \"a\"}",
         "{\"asctime\": \"2026-05-20 08:30:12,485\", \"levelname\": \"INFO\", \"name\": \"sglang.x\", \"message\": \"a \\\"b\\\" rid=c\"}",
         "\rCapturing batches: 100%|##| 8/8 [00:05<00:00,  1.52it/s][2026-06-08 10:00:00 TP1] Memory pool end. avail mem=1.00 GB",
+        "> [2026-05-20 08:30:03 TP0] Decode batch, #running-req: 1, #token: 2`",
+        "&gt; \u{201c}[2026-05-20 08:30:03] Receive: obj=GenerateReqInput(rid='a', text='b')<br>",
+        "2026-05-20 08:30:03.137 | INFO | x:1 | Prefill batch, #new-seq: 1, #new-token: 7",
+        "2026-05-20 08:30:06 [TP1] Finish: obj=GenerateReqInput(rid='a', text='b'), out={'text': 'c', 'meta_info': {'id': 'a'}}",
+        "{\"level\": \"INFO\", \"ts\": \"2026-05-20T08:30:03Z\", \"msg\": \"Decode batch, #running-req: 1, #token: 2\"}",
         "2026-10-20 03:02:22 INFO 31223 [DP3 TP3 EP3 x.py:222] Decode batch, #running-req: 1",
     ] {
         seeds.push(line.as_bytes().to_vec());
