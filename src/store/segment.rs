@@ -403,3 +403,62 @@ fn first_bytes(payload: &[u8], word: std::ops::Range<usize>) -> std::ops::Range<
     }
     word.start..end
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use corr_parsers::FORMATS;
+    use corr_parsers::record::Reader;
+    use corr_parsers::text;
+
+    use super::*;
+
+    /// The words of class `Word` in these bytes.
+    fn words_of(bytes: &[u8]) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut lower = String::new();
+        words::each_word(bytes, |word, made_of| {
+            visible::lower(&bytes[word.clone()], &mut lower);
+            if class_of(&bytes[word], made_of) == WordClass::Word {
+                found.insert(lower.clone());
+            }
+        });
+        found
+    }
+
+    #[test]
+    fn a_keyed_records_words_are_those_of_its_names() {
+        let layout = Layout { formats: FORMATS.to_vec(), ..Layout::default() };
+        let mut log = String::new();
+        for line in include_str!("../../parsers/src/sglang/batch_lines.txt").lines().filter(|line| !line.starts_with('#')) {
+            let Some((_, text)) = line.split_once('\t') else { continue };
+            let text = text.trim_end_matches('|').replace(": N", ": 18.25").replace("<ISO>", "2026-11-20T19:46:04");
+            log += &format!("[2026-11-20 19:46:04 DP1 TP0] {text}\n");
+        }
+        let mut reader = Reader::new(log.as_bytes(), 0, &layout);
+        let mut keyed = 0;
+        while let Some(record) = reader.next() {
+            let mut event = Event::new(&text::kinds::TEXT);
+            record.parse(&mut event);
+            if !event.keyed {
+                continue;
+            }
+            keyed += 1;
+            assert!(event.columnar && event.ids.is_empty() && event.withheld.is_empty());
+            let head: &[u8] = if event.kind.name == "prefill_batch" { b"Prefill batch" } else { b"Decode batch" };
+            let mut want = words_of(&record.payload[..event.message.start]);
+            want.append(&mut words_of(head));
+            for field in &event.fields {
+                want.append(&mut words_of(field.raw.as_bytes()));
+                if let Value::Bool(truth) = field.value {
+                    want.insert(truth.to_string());
+                }
+            }
+            // A rank's tag and its number are one word.
+            want.retain(|word| word != "dp" && word != "tp");
+            assert_eq!(words_of(record.payload), want, "{}", String::from_utf8_lossy(record.payload));
+        }
+        assert!(keyed > 50, "only {keyed} lines");
+    }
+}
