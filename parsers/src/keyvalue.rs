@@ -38,7 +38,7 @@ pub fn number(text: &str) -> Option<Value<'static>> {
 /// Reads `12288` and `0.25` in one pass; anything else, or more than fifteen digits, takes the long way.
 ///
 /// Up to fifteen digits and a power of ten up to 10^15 are exact in a double, so the one division rounds as a full parse would.
-fn short_number(bytes: &[u8]) -> Option<Value<'static>> {
+pub(crate) fn short_number(bytes: &[u8]) -> Option<Value<'static>> {
     const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
     if bytes.is_empty() || bytes.len() > 16 || bytes[0] == b'.' {
         return None;

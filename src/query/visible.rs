@@ -59,7 +59,7 @@ pub fn each_piece<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut
                 each(Piece::Constant(&text[from..word.start]));
             }
             from = word.end;
-            let uuid = uuid_around(text, word.clone());
+            let uuid = if matches!(word.len(), 4 | 8 | 12) { uuid_around(text, word.clone()) } else { None };
             each(Piece::Word(Seen { range: at(word), made_of, uuid }));
         }
         if from < text.len() {
@@ -69,10 +69,10 @@ pub fn each_piece<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut
     }
 }
 
-/// The UUID of which this word is the first group with a digit.
+/// The UUID of which this word, as long as a group, is the first group with a digit.
 fn uuid_around(text: &[u8], word: Range<usize>) -> Option<&str> {
     const GROUPS: [(usize, usize); 5] = [(0, 8), (9, 4), (14, 4), (19, 4), (24, 12)];
-    if !matches!(word.len(), 4 | 8 | 12) || text.get(word.end) != Some(&b'-') && word.len() != 12 {
+    if text.get(word.end) != Some(&b'-') && word.len() != 12 {
         return None;
     }
     for (offset, len) in GROUPS {

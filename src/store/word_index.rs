@@ -100,21 +100,26 @@ pub struct Shape {
 impl Shape {
     /// Adds a word, or text of which all words are of class `Word`.
     pub fn text(&mut self, text: &[u8]) {
-        let mut state = mix(self.state ^ text.len() as u64);
-        let (pairs, rest) = text.as_chunks::<16>();
-        for pair in pairs {
+        let second = self.second.wrapping_add((text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut state = self.state;
+        let mut rest = text;
+        while rest.len() > 16
+            && let Some((pair, behind)) = rest.split_first_chunk::<16>()
+        {
             let pair = u128::from_le_bytes(*pair);
-            state = fold(pair as u64 ^ state, (pair >> 64) as u64 ^ self.second);
+            state = fold(pair as u64 ^ state, (pair >> 64) as u64 ^ second);
+            rest = behind;
         }
-        if !rest.is_empty() {
-            // The last sixteen bytes, some of them once more, or all that there are.
-            let last = match text.last_chunk::<16>() {
-                Some(last) => u128::from_le_bytes(*last),
-                None => rest.iter().fold(0, |n, b| n << 8 | u128::from(*b)),
-            };
-            state = fold(last as u64 ^ state, (last >> 64) as u64 ^ self.second);
-        }
-        self.state = state;
+        // The last bytes, some of them twice: lengths that differ are told apart by the key.
+        let (a, b) = match (rest.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => match (rest.first_chunk::<4>(), rest.last_chunk::<4>(), text.last_chunk::<8>()) {
+                (_, _, Some(last)) => (0, u64::from_le_bytes(*last)),
+                (Some(first), Some(last), None) => (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last))),
+                _ => (rest.iter().fold(0, |n, b| n << 8 | u64::from(*b)), 0),
+            },
+        };
+        self.state = fold(a ^ state, b ^ second);
     }
 
     /// Adds something that stands for some words, always the same.

@@ -139,7 +139,7 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
     let mut nested = "";
     while at < bytes.len() {
         let end = memchr(b',', &bytes[at..]).map_or(bytes.len(), |i| at + i);
-        let item = text[at..end].trim_matches(' ');
+        let item = trim(&text[at..end]);
         at = end + 1;
         if item.is_empty() {
             continue;
@@ -167,12 +167,25 @@ fn items<'a>(text: &'a str, event: &mut Event<'a>) -> bool {
     whole
 }
 
+/// Without the blanks around it.
+fn trim(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let (mut from, mut to) = (0, bytes.len());
+    while from < to && bytes[from] == b' ' {
+        from += 1;
+    }
+    while from < to && bytes[to - 1] == b' ' {
+        to -= 1;
+    }
+    &text[from..to]
+}
+
 fn split(item: &str) -> Option<(&str, &str)> {
     let colon = memchr(b':', item.as_bytes())?;
     if item.as_bytes().get(colon + 1) != Some(&b' ') {
         return None;
     }
-    Some((&item[..colon], item[colon + 2..].trim_matches(' ')))
+    Some((&item[..colon], trim(&item[colon + 2..])))
 }
 
 /// One item. Percents become floats under a `_percent` name, because they are not ratios.

@@ -225,8 +225,10 @@ pub fn scalar(bytes: &[u8], limit: usize) -> Option<Value<'_>> {
             if text.len() > limit { None } else { Some(Value::Str(text)) }
         }
         b'[' | b'{' | b'(' => None,
-        b'0'..=b'9' if bytes.len() <= limit => Some(keyvalue::typed(std::str::from_utf8(bytes).ok()?)),
         _ => {
+            if let Some(number) = keyvalue::short_number(bytes).filter(|_| bytes.len() <= limit) {
+                return Some(number);
+            }
             let text = std::str::from_utf8(bytes).ok()?;
             match text {
                 "None" | "null" | "" => None,
