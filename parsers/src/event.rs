@@ -124,6 +124,9 @@ pub struct Event<'a> {
     pub fields: Vec<Field<'a>>,
     pub ids: Vec<Id<'a>>,
     pub withheld: Vec<Withheld>,
+    /// Spans of the payload, in order, that are known to hold nothing but names and separators: no digit, no credential, nothing withheld, no part of a
+    /// word. Which are given depends on what was read before; whoever passes over them finds the same.
+    pub plain: Vec<Range<usize>>,
     /// Every variable part of the record stands in `fields`, `ids`, `stamp` or `level`, and the rest are the kind's `words`.
     /// Such a record is found by columns and needs no document in the word index.
     pub columnar: bool,
@@ -145,6 +148,7 @@ impl<'a> Event<'a> {
             fields: Vec::new(),
             ids: Vec::new(),
             withheld: Vec::new(),
+            plain: Vec::new(),
             columnar: false,
             keyed: false,
             note: None,
@@ -152,7 +156,8 @@ impl<'a> Event<'a> {
     }
 
     /// The same allocation, emptied, for the next record.
-    pub fn recycle<'b>(self, kind: &'static Kind) -> Event<'b> {
+    pub fn recycle<'b>(mut self, kind: &'static Kind) -> Event<'b> {
+        self.plain.clear();
         Event {
             kind,
             level: None,
@@ -161,6 +166,7 @@ impl<'a> Event<'a> {
             fields: recycle(self.fields),
             ids: recycle(self.ids),
             withheld: recycle(self.withheld),
+            plain: self.plain,
             columnar: false,
             keyed: false,
             note: None,

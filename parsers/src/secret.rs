@@ -149,7 +149,7 @@ pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
     if event.columnar {
         return;
     }
-    let found = if event.withheld.is_empty() { find(payload) } else { find_beside(payload, event) };
+    let found = if event.withheld.is_empty() && event.plain.is_empty() { find(payload) } else { find_beside(payload, event) };
     if found.is_empty() {
         return;
     }
@@ -166,9 +166,9 @@ pub fn find(bytes: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// The same outside of what is withheld already; a credential that is partly so gives its other parts.
+/// The same outside of what is withheld already, or known to hold none; a credential that is partly so gives its other parts.
 fn find_beside(payload: &[u8], event: &Event<'_>) -> Vec<Range<usize>> {
-    let mut hidden: Vec<Range<usize>> = event.withheld.iter().map(|w| w.span.clone()).collect();
+    let mut hidden: Vec<Range<usize>> = event.withheld.iter().map(|w| w.span.clone()).chain(event.plain.iter().cloned()).collect();
     hidden.sort_by_key(|span| span.start);
     let mut found = Vec::new();
     let mut at = 0;

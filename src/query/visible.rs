@@ -54,13 +54,21 @@ pub fn each_piece<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut
             continue;
         }
         let mut from = 0;
-        while let Some((word, made_of)) = words::next_with_digit(text, from) {
-            if word.start > from {
-                each(Piece::Constant(&text[from..word.start]));
+        let inside = event.plain.iter().filter(|run| seen.start <= run.start && run.end <= seen.end);
+        let runs = inside.map(|run| run.start - seen.start..run.end - seen.start).chain([text.len()..text.len()]);
+        for run in runs {
+            while let Some((word, made_of)) = words::next_with_digit(&text[..run.start], from) {
+                if word.start > from {
+                    each(Piece::Constant(&text[from..word.start]));
+                }
+                from = word.end;
+                let uuid = if matches!(word.len(), 4 | 8 | 12) { uuid_around(text, word.clone()) } else { None };
+                each(Piece::Word(Seen { range: at(word), made_of, uuid }));
             }
-            from = word.end;
-            let uuid = if matches!(word.len(), 4 | 8 | 12) { uuid_around(text, word.clone()) } else { None };
-            each(Piece::Word(Seen { range: at(word), made_of, uuid }));
+            if !run.is_empty() {
+                each(Piece::Constant(&text[from..run.end]));
+                from = run.end;
+            }
         }
         if from < text.len() {
             each(Piece::Constant(&text[from..]));
@@ -158,5 +166,25 @@ mod tests {
             prop_assert_eq!(got, want);
             prop_assert_eq!(found, uuids);
         }
+    }
+
+    #[test]
+    fn a_plain_run_gives_its_words() {
+        let payload = b"obj=X(a1=1, image_data=None, video_data=None, b=22)";
+        let mut event = Event::new(&text::kinds::TEXT);
+        let pieces = |event: &Event<'_>| {
+            let mut found = Vec::new();
+            each_piece(payload, event, |piece| match piece {
+                Piece::Constant(bytes) => words::each_word(bytes, |word, _| found.push(String::from_utf8_lossy(&bytes[word]).into_owned())),
+                Piece::Word(seen) => found.push(String::from_utf8_lossy(&payload[seen.range]).into_owned()),
+                Piece::Edge => {}
+            });
+            found
+        };
+        let want = ["obj", "X", "a1", "1", "image", "data", "None", "video", "data", "None", "b", "22"];
+        assert_eq!(pieces(&event), want);
+        event.plain = vec![12..46];
+        assert_eq!(&payload[12..46], b"image_data=None, video_data=None, ");
+        assert_eq!(pieces(&event), want);
     }
 }

@@ -12,6 +12,7 @@ mod memory;
 mod metrics_file;
 mod pd;
 mod prefix;
+mod repeats;
 mod requests;
 pub(crate) mod rules;
 mod server_args;

@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::bodies::{BODIES, guard, has_shape, headers, is_none, shaped_like_body, shapes, withhold, withhold_at};
 use super::kinds;
+use super::repeats;
 use super::rules;
 use super::values::{self, Item, Items};
 use crate::event::{Event, Kind, Secret, Value};
@@ -81,7 +82,8 @@ fn text_part<'a>(name: &[u8], message: &'a [u8], at: usize, event: &mut Event<'a
         _ => at,
     };
     let closes = match (name, message.get(structure)) {
-        (b"obj", Some(b'(' | b'{')) => walk(message, structure, event, obj_item),
+        (b"obj", Some(b'(')) => call(message, structure, event),
+        (b"obj", Some(b'{')) => walk(message, structure, event, obj_item),
         (b"out", Some(b'{')) => walk(message, structure, event, out_item),
         _ => {
             let end = values::value_end(message, at);
@@ -367,6 +369,41 @@ fn cached_item<'a>(key: &[u8], message: &'a [u8], item: &Item, event: &mut Event
 /// Calls `with` for every item of the structure that opens at `open`; what does not end is withheld to its end.
 pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>)) {
     walk(message, open, event, with);
+}
+
+/// [`walk`] of a request that is printed as a call. Runs of members that are not set, of which there are many, are known again.
+fn call<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>) -> Option<usize> {
+    let mut items = Items::new(message, open);
+    // Where the members at hand that are not set began, and where the last of them did.
+    let mut unset: Option<(usize, usize)> = None;
+    loop {
+        let at = items.start();
+        if let Some(len) = repeats::known(message.get(at..)?) {
+            items.skip(len);
+            event.plain.push(event.message.start + at..event.message.start + at + len);
+            unset = None;
+            continue;
+        }
+        let item = items.next();
+        let is_unset = item.as_ref().is_some_and(|item| &message[item.value.clone()] == b"None");
+        match (is_unset, unset) {
+            (true, None) => unset = Some((at, at)),
+            (true, Some((from, _))) => unset = Some((from, at)),
+            (false, Some((from, last))) => {
+                repeats::learn(&message[from..if item.is_some() { at } else { last }]);
+                unset = None;
+            }
+            (false, None) => {}
+        }
+        let Some(item) = item else { return items.end };
+        if item.open {
+            // The text ends inside this value: no key says where a body in it would end.
+            withhold_at(&item, Secret::Body, "open", event);
+            event.note = Some("truncated");
+            return None;
+        }
+        obj_item(&message[item.key.clone()], message, &item, event);
+    }
 }
 
 /// The same; returns where the structure ends, behind its bracket, if it does.

@@ -151,35 +151,41 @@ impl<'a> Items<'a> {
         Items { bytes, at, call, end: None }
     }
 
+    /// Where the next item begins, if one does.
+    pub fn start(&mut self) -> usize {
+        while self.bytes.get(self.at).is_some_and(|b| b.is_ascii_whitespace() || *b == b',') {
+            self.at += 1;
+        }
+        self.at
+    }
+
+    /// Passes over whole items of `len` bytes, behind which another item begins.
+    pub fn skip(&mut self, len: usize) {
+        self.at += len;
+    }
+
     /// The next item.
     #[allow(clippy::should_implement_trait)] // `end` is read between items, which an iterator in a `for` would hide
     pub fn next(&mut self) -> Option<Item> {
         let bytes = self.bytes;
-        while self.at < bytes.len() {
-            let byte = bytes[self.at];
-            if byte.is_ascii_whitespace() || byte == b',' {
-                self.at += 1;
-                continue;
-            }
-            if matches!(byte, b'}' | b')' | b']') {
-                self.end = Some(self.at + 1);
-                self.at = bytes.len();
-                return None;
-            }
-            let key = self.key();
-            let mut value_at = self.at;
-            while value_at < bytes.len() && bytes[value_at] == b' ' {
-                value_at += 1;
-            }
-            let end = value_end(bytes, value_at);
-            self.at = end;
-            let mut trimmed = end;
-            while trimmed > value_at && bytes[trimmed - 1].is_ascii_whitespace() {
-                trimmed -= 1;
-            }
-            return Some(Item { key, value: value_at..trimmed, open: end >= bytes.len() });
+        let at = self.start();
+        if matches!(bytes.get(at)?, b'}' | b')' | b']') {
+            self.end = Some(at + 1);
+            self.at = bytes.len();
+            return None;
         }
-        None
+        let key = self.key();
+        let mut value_at = self.at;
+        while value_at < bytes.len() && bytes[value_at] == b' ' {
+            value_at += 1;
+        }
+        let end = value_end(bytes, value_at);
+        self.at = end;
+        let mut trimmed = end;
+        while trimmed > value_at && bytes[trimmed - 1].is_ascii_whitespace() {
+            trimmed -= 1;
+        }
+        Some(Item { key, value: value_at..trimmed, open: end >= bytes.len() })
     }
 
     /// Reads a key and its separator; an element without a key has an empty one.
