@@ -124,7 +124,7 @@ pub struct Event<'a> {
     pub fields: Vec<Field<'a>>,
     pub ids: Vec<Id<'a>>,
     pub withheld: Vec<Withheld>,
-    /// Spans of the payload, in order, that are known to hold nothing but names and separators: no digit, no credential, nothing withheld, no part of a
+    /// Spans of the payload, in order, that are known to hold nothing but names and constants: no digit, no credential, nothing withheld, no part of a
     /// word. Which are given depends on what was read before; whoever passes over them finds the same.
     pub plain: Vec<Range<usize>>,
     /// Every variable part of the record stands in `fields`, `ids`, `stamp` or `level`, and the rest are the kind's `words`.

@@ -1,7 +1,7 @@
-//! Members of a request that are not set: runs of `image_data=None, video_data=None, …` which every request of a server prints alike. They are half of
-//! the request log's bytes and say nothing, so a run that was read once is known again by its bytes.
+//! Members of a request of which nothing is taken: runs of `image_data=None, return_logprob=False, …` which every request of a server prints alike. They
+//! are half of the request log's bytes, so a run that was read once is known again by its bytes.
 //!
-//! What is remembered never changes what is read, only how soon: a run is a sequence of whole members without a value, wherever it stands.
+//! What is remembered never changes what is read, only how soon: of such a member nothing is taken wherever it stands.
 
 use std::cell::RefCell;
 
@@ -26,10 +26,10 @@ pub fn known(bytes: &[u8]) -> Option<usize> {
     RUNS.with_borrow(|runs| runs[slot].as_ref().filter(|run| bytes.starts_with(run)).map(|run| run.len()))
 }
 
-/// Remembers a run of whole members that are not set, if it holds nothing else: no digit, no escape, no credential.
+/// Remembers a run of whole members of which nothing was taken, if it holds nothing else either: no digit, no quote, no credential.
 pub fn learn(run: &[u8]) {
     let Some(first) = run.first_chunk() else { return };
-    let is_plain = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'=' | b',' | b' ');
+    let is_plain = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'=' | b',' | b' ' | b'[' | b']' | b'{' | b'}');
     if LENGTHS.contains(&run.len()) && run.ends_with(b", ") && run.iter().all(is_plain) && secret::find(run).is_empty() {
         RUNS.with_borrow_mut(|runs| runs[slot(first)] = Some(run.into()));
     }

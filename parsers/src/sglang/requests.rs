@@ -371,39 +371,50 @@ pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: imp
     walk(message, open, event, with);
 }
 
-/// [`walk`] of a request that is printed as a call. Runs of members that are not set, of which there are many, are known again.
+/// [`walk`] of a request that is printed as a call. Runs of members of which nothing is taken, and there are many, are known again.
 fn call<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>) -> Option<usize> {
     let mut items = Items::new(message, open);
-    // Where the members at hand that are not set began, and where the last of them did.
-    let mut unset: Option<(usize, usize)> = None;
+    // Where the run at hand began, and where its last member did.
+    let mut run: Option<(usize, usize)> = None;
     loop {
         let at = items.start();
         if let Some(len) = repeats::known(message.get(at..)?) {
             items.skip(len);
             event.plain.push(event.message.start + at..event.message.start + at + len);
-            unset = None;
+            run = None;
             continue;
         }
         let item = items.next();
-        let is_unset = item.as_ref().is_some_and(|item| &message[item.value.clone()] == b"None");
-        match (is_unset, unset) {
-            (true, None) => unset = Some((at, at)),
-            (true, Some((from, _))) => unset = Some((from, at)),
+        let before = taken(event);
+        if let Some(item) = &item {
+            if item.open {
+                // The text ends inside this value: no key says where a body in it would end.
+                withhold_at(item, Secret::Body, "open", event);
+                event.note = Some("truncated");
+                return None;
+            }
+            obj_item(&message[item.key.clone()], message, item, event);
+        }
+        let says_nothing = taken(event) == before
+            && item.as_ref().is_some_and(|item| matches!(&message[item.value.clone()], b"None" | b"True" | b"False" | b"[]" | b"{}"));
+        match (says_nothing, run) {
+            (true, None) => run = Some((at, at)),
+            (true, Some((from, _))) => run = Some((from, at)),
             (false, Some((from, last))) => {
                 repeats::learn(&message[from..if item.is_some() { at } else { last }]);
-                unset = None;
+                run = None;
             }
             (false, None) => {}
         }
-        let Some(item) = item else { return items.end };
-        if item.open {
-            // The text ends inside this value: no key says where a body in it would end.
-            withhold_at(&item, Secret::Body, "open", event);
-            event.note = Some("truncated");
-            return None;
+        if item.is_none() {
+            return items.end;
         }
-        obj_item(&message[item.key.clone()], message, &item, event);
     }
+}
+
+/// How much was taken from a record so far.
+fn taken(event: &Event<'_>) -> (usize, usize, usize, Option<&'static str>) {
+    (event.fields.len(), event.ids.len(), event.withheld.len(), event.note)
 }
 
 /// The same; returns where the structure ends, behind its bracket, if it does.

@@ -437,11 +437,11 @@ fn what_a_client_wants_to_stop_at_is_withheld() {
 #[test]
 fn a_run_that_is_known_again_changes_nothing_that_is_read() {
     let line = "[2026-05-20 08:30:03] Receive: obj=GenerateReqInput(rid='r1', text='hello image_data=None, ', image_data=None, video_data=None, \
-                audio_data=None, input_embeds=None, stream=True, lora_path=None, session_params=None, custom_logit_processor=None, priority=3, \
+                audio_data=None, input_ids=[], log_metrics=True, stream=True, lora_path=None, session_params=None, custom_logit_processor=None, priority=3, \
                 bootstrap_host=None, bootstrap_port=None, bootstrap_room=None, data_parallel_rank=None)";
     let (first, second) = (parse_line(line), parse_line(line));
     assert!(first.plain.is_empty() && second.plain.len() == 3, "{:?}", second.plain);
-    assert_eq!(&line[second.plain[0].clone()], "image_data=None, video_data=None, audio_data=None, input_embeds=None, ");
+    assert_eq!(&line[second.plain[0].clone()], "image_data=None, video_data=None, audio_data=None, input_ids=[], log_metrics=True, ");
     assert_eq!((&first.fields, &first.ids, &first.withheld, first.note), (&second.fields, &second.ids, &second.withheld, second.note));
     assert_eq!(withheld(line, &second), ["'hello image_data=None, '"]);
     assert_eq!(second.get("priority"), Some(&Value::Int(3)));
