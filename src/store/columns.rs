@@ -195,13 +195,17 @@ impl ColumnsBuilder {
             .set_statistics_enabled(EnabledStatistics::Page);
         // Numbers mostly differ from row to row: a dictionary of them costs a hash a value and is given up in the end.
         for field in &fields {
+            // Not from text: a name with a dot would be taken for a path.
+            let path = ColumnPath::new(vec![field.name().clone()]);
             let encoding = match field.data_type() {
-                DataType::Int64 | DataType::UInt64 => Encoding::DELTA_BINARY_PACKED,
+                DataType::Int64 | DataType::UInt64 => {
+                    // Packed to the bits that differ, there is little left to compress.
+                    properties = properties.set_column_compression(path.clone(), Compression::UNCOMPRESSED);
+                    Encoding::DELTA_BINARY_PACKED
+                }
                 DataType::Float64 => Encoding::BYTE_STREAM_SPLIT,
                 _ => continue,
             };
-            // Not from text: a name with a dot would be taken for a path.
-            let path = ColumnPath::new(vec![field.name().clone()]);
             properties = properties.set_column_dictionary_enabled(path.clone(), false).set_column_encoding(path, encoding);
         }
         let schema = Arc::new(Schema::new(fields));
