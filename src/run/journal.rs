@@ -127,8 +127,10 @@ impl Reader {
         let wrong = wrong(status, &said, entries_of(bytes), self.entries);
         match wrong {
             Some(why) if bytes.is_empty() => {
-                let next =
-                    format!("copy it again, or, where a journalctl reads it: {}, and give corr that file", export_it(Some(&self.path)));
+                let next = format!(
+                    "copy it again if it was cut short, or, where a newer journalctl reads it: {}, and give corr that file",
+                    export_it(Some(&self.path))
+                );
                 Err(Failed { why: format!("a systemd journal file that {} does not read: {why}", version().unwrap_or("journalctl")), next }
                     .into())
             }
