@@ -194,6 +194,73 @@ fn numbers(value: &Value, out: &mut Vec<f64>) {
     }
 }
 
+/// Engine lines of +08:00 beside front-end lines in UTC, and epoch numbers made of the local time as if it were UTC.
+#[test]
+fn clocks_that_contradict_each_other_are_both_said() {
+    let run = tempfile::tempdir().unwrap();
+    let log = |moments: u32, hour: u32, epoch: u64| {
+        let mut text = String::new();
+        for i in 0..moments {
+            text.push_str(&format!(
+                "2026-11-20T11:46:{i:02}.000000Z  INFO sglang_server::api_server::log: 10.42.0.9:42037 - \"GET /metrics HTTP/1.1\" 200 OK\n"
+            ));
+            text.push_str(&format!("[2026-11-20 {hour}:46:{i:02} TP0] Prefill batch, #new-seq: 2, #new-token: 8192, #cached-token: 0, token usage: 0.01, #running-req: 7, #queue-req: 0\n"));
+            text.push_str(&format!(
+                "[2026-11-20 {hour}:46:{i:02} TP0] ReqTimeStats(rid={i:032x}, input_len=8, cached_input_len=0, output_len=9, attempts=1, type=unified): queue_duration=3.11ms, forward_duration=500.00ms, entry_time={}.000\n",
+                epoch + u64::from(i)
+            ));
+        }
+        text
+    };
+    // date -u -d '2026-11-20 19:46:00' +%s; the true moment is eight hours before.
+    std::fs::write(run.path().join("slip.log"), log(5, 19, 1_795_203_960)).unwrap();
+    std::fs::write(run.path().join("agree.log"), log(5, 19, 1_795_203_960 - 8 * 3600)).unwrap();
+    // Two moments do not overrule the epoch numbers; what they say is said.
+    std::fs::write(run.path().join("few.log"), log(2, 19, 1_795_203_960)).unwrap();
+    // Neither offset is a slip that is known.
+    std::fs::write(run.path().join("both.log"), log(5, 19, 1_795_203_960 - 3 * 3600)).unwrap();
+    let (report, _) = json(run.path(), &[]);
+    let clock = |key: &str| source(&report, key)["clock"].clone();
+    for (key, rule, how) in
+        [("slip.log", "+08:00", "id"), ("agree.log", "+08:00", "id"), ("few.log", "UTC", "id"), ("both.log", "UTC", "assumed")]
+    {
+        assert_eq!((&clock(key)["rule"], &clock(key)["how"]), (&rule.into(), &how.into()), "{key}: {}", clock(key)["evidence"]);
+    }
+    let said = |key: &str| clock(key)["evidence"].as_str().unwrap().to_string();
+    let slip = said("slip.log");
+    assert!(slip.starts_with("UTC+08:00 (10 of 10) from zoned stamps") && slip.contains("which say UTC (5 of 5)"), "{slip}");
+    assert!(
+        said("few.log").starts_with("UTC (2 of 2) from epoch times") && said("few.log").contains("UTC+08:00 (4 of 4)"),
+        "{}",
+        said("few.log")
+    );
+    assert!(said("both.log").contains("UTC+03:00 (5 of 5)") && said("both.log").contains("UTC+08:00 (10 of 10)"), "{}", said("both.log"));
+    assert!(!said("agree.log").contains("against"));
+
+    let Some(samples) = case("sglang-samples") else { return };
+    for colour in ["ansi", "nocolor"] {
+        let path = samples.join(format!("rust-frontend-tp2-0.5.23-{colour}-tz+0800.log"));
+        let (report, _) = json(&path, &[]);
+        let clock = &report["sources"][0]["clock"];
+        assert_eq!(clock["rule"], "+08:00", "{}", clock["evidence"]);
+        assert!(clock["evidence"].as_str().unwrap().contains("which say UTC (7 of 7)"), "{}", clock["evidence"]);
+        println!("{}: {}", path.display(), clock["evidence"]);
+    }
+}
+
+#[test]
+fn stamps_that_count_from_boot_name_no_date() {
+    let run = tempfile::tempdir().unwrap();
+    let line = |text: &str| format!("[  912.000123] gpu-7 python3[9]: {text}\n");
+    std::fs::write(run.path().join("bare.log"), line("Loading weights") + &line("Loaded weights")).unwrap();
+    std::fs::write(run.path().join("naive.log"), line("[2026-11-20 19:46:00 TP0] Init parallel begin.")).unwrap();
+    let (report, _) = json(run.path(), &[]);
+    assert_eq!(source(&report, "bare.log")["envelope"], "journald-short-monotonic");
+    assert_eq!(source(&report, "bare.log")["clock"]["evidence"], "stamps count from boot and name no date");
+    let naive = source(&report, "naive.log")["clock"]["evidence"].as_str().unwrap().to_string();
+    assert!(naive.contains("the envelope's stamps count from boot and name no date"), "{naive}");
+}
+
 #[test]
 fn journald_under_a_zone_that_is_not_utc() {
     let Some(run) = case("journald/real/v252/America_New_York") else { return };

@@ -37,7 +37,7 @@ pub mod trace;
 use format::{Envelope, Format};
 
 /// Changes whenever any parser gives other events for the same bytes; a store made by another version is rebuilt.
-pub const PARSER_VERSION: u32 = 5;
+pub const PARSER_VERSION: u32 = 6;
 
 /// Every envelope, in the order in which they are tried.
 pub static ENVELOPES: &[&Envelope] = &[
@@ -50,6 +50,7 @@ pub static ENVELOPES: &[&Envelope] = &[
     &envelope::journald::VERBOSE,
     &envelope::journald::SHORT_ISO_PRECISE,
     &envelope::journald::SHORT_ISO,
+    &envelope::journald::WITH_UNIT,
     &envelope::journald::SHORT_FULL,
     &envelope::journald::SHORT_PRECISE,
     &envelope::journald::SHORT,

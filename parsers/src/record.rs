@@ -381,7 +381,7 @@ pub fn head_format(line: &[u8], formats: &[&'static Format]) -> Option<&'static 
 /// The format of an enveloped payload: systemd's own messages go by the writer that the envelope names, all others by their head.
 fn written_format(payload: &[u8], meta: &Meta, formats: &[&'static Format]) -> Option<&'static Format> {
     let is_systemd = |format: &Format| format.name == systemd::SYSTEMD.name;
-    match systemd::writes(meta) {
+    match systemd::writes(meta, payload) {
         Some(true) => formats.iter().find(|f| is_systemd(f)).copied().or_else(|| head_format(payload, formats)),
         Some(false) => formats.iter().find(|f| !is_systemd(f) && (f.head)(payload)).copied(),
         None => head_format(payload, formats),

@@ -91,7 +91,7 @@ pub fn failures(not_read: &[NotRead], more: &[NotRead], err: &mut dyn Write) -> 
         }
         shown.push(&n.name);
         count += 1;
-        let next = if n.next.is_empty() { String::new() } else { format!("; {}", n.next) };
+        let next = if n.next.is_empty() { String::new() } else { format!("; {}", safe::terminal(&n.next)) };
         writeln!(err, "corr: {}: {}{}", safe::terminal(&n.name), safe::terminal(&n.why), next)?;
     }
     Ok(count)

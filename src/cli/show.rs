@@ -24,6 +24,7 @@ use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::{Shown, rfc3339, visible_text};
 use crate::run::Options;
+use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
 use crate::store::manifest::{how_name, rule_name};
 
@@ -32,6 +33,7 @@ use crate::store::manifest::{how_name, rule_name};
 #[command(after_help = "Examples:
   corr show runs/r42/logs/router.log:88
   corr show runs/r42/artifacts/trace.jsonl.gz@4096      byte 4096 of the decompressed source
+  corr show journal/system.journal@4096                 byte 4096 of what journalctl -o export writes of it
   corr show logs/router.log:88 --run runs/r42            a path below the run")]
 pub struct Args {
     /// `PATH:LINE` or `PATH@OFFSET`, as every other command prints it.
@@ -98,7 +100,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let begin = Start { offset: start, line: first_line, order };
     let shown = events::one(bytes, &source.layout, source.timing(), begin, |record, event, facts| {
         let raw = raw_text(bytes, record, event, args.bodies);
-        Read { shown: Shown::new(source, record, event, facts, args.bodies), raw, clock: clock_lines(source, record, event, facts) }
+        Read {
+            shown: Shown::new(source, record, event, facts, args.bodies),
+            of_export: source.compression == Compression::Journal,
+            raw,
+            clock: clock_lines(source, record, event, facts),
+        }
     });
     let Some(event) = shown else { bail!("{}: no record at byte {start}", source.name) };
     let (links, unasked) = links(&event.shown, &sources)?;

@@ -76,7 +76,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
 fn explain(run: &Run, name: &str, format: Format, out: &mut dyn Write) -> anyhow::Result<i32> {
     let Some(explained) = sources::explain(run, name) else {
         if let Some(not_read) = run.not_read.iter().find(|n| n.name == name || n.name.ends_with(&format!("/{name}"))) {
-            bail!("{}: not read: {}; {}", safe::terminal(&not_read.name), not_read.why, not_read.next);
+            bail!("{}: not read: {}; {}", safe::terminal(&not_read.name), safe::terminal(&not_read.why), safe::terminal(&not_read.next));
         }
         let keys: Vec<&str> = run.sources.iter().map(|s| s.key.as_str()).collect();
         let near = did_you_mean(name, &keys).map_or_else(String::new, |near| format!("; did you mean `{}`?", safe::terminal(near)));
@@ -115,7 +115,7 @@ fn nothing_usable(report: &Report<'_>, err: &mut dyn Write) -> anyhow::Result<i3
 
 fn complain(report: &Report<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
     for file in report.not_read.iter().filter(|n| n.failure) {
-        writeln!(err, "corr: {}: {}; {}", safe::terminal(&file.name), safe::terminal(&file.why), file.next)?;
+        writeln!(err, "corr: {}: {}; {}", safe::terminal(&file.name), safe::terminal(&file.why), safe::terminal(&file.next))?;
     }
     Ok(())
 }

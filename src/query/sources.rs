@@ -20,6 +20,7 @@ pub struct Asked {
     pub name: String,
     pub key: String,
     pub path: PathBuf,
+    pub compression: Compression,
     pub format: &'static str,
     pub owner: Owner,
     pub layout: Layout,
@@ -65,6 +66,7 @@ impl Asked {
             name: source.name.clone(),
             key: source.key.clone(),
             path: source.path.clone(),
+            compression: source.compression,
             format: source.format(),
             owner: source.owner.clone(),
             layout: source.detection.layout.clone(),
@@ -85,6 +87,7 @@ impl Asked {
             name: name.to_string(),
             key: key.to_string(),
             path: path.to_path_buf(),
+            compression: entry.compression,
             format: detection.formats.first().map_or("text", |s| s.name),
             owner: entry.owner.clone(),
             layout: detection.layout,
@@ -198,6 +201,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
     let mut damages = Vec::new();
     let mut others = 0;
     let mut gone_stale = 0;
+    let mut from_store = Vec::new();
     for found in &listing.files {
         let source = looked.as_ref().and_then(|r| r.sources.iter().find(|s| s.key == found.key));
         let entry = manifest.sources.get(&found.key);
@@ -210,11 +214,21 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
                 // Too small for segments: it is read whole.
                 asked.indexed_to = 0;
                 asked.grew = true;
-            } else if entry.stat != found.stat && !still_true(&dir, &mut asked, entry) {
-                gone_stale += 1;
-                asked.segments.clear();
-                asked.indexed_to = 0;
-                asked.unindexed = true;
+            } else if !entry.unchanged(&found.stat) {
+                match bytes::open(&asked.path) {
+                    // The journal is as it was, but cannot be read any more.
+                    Err(_) if entry.stat == found.stat && entry.embedded => {
+                        asked.masked = true;
+                        from_store.push(found.name.clone());
+                    }
+                    Ok(opened) if still_true(&dir, &mut asked, entry, &opened) => {}
+                    _ => {
+                        gone_stale += 1;
+                        asked.segments.clear();
+                        asked.indexed_to = 0;
+                        asked.unindexed = true;
+                    }
+                }
             }
             if let Some(source) = source {
                 // Who a source belongs to can be declared after it was indexed.
@@ -237,6 +251,10 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
     if let Some(looked) = looked {
         not_read = looked.not_read;
     }
+    not_read.retain(|n| !from_store.contains(&n.name));
+    for name in from_store {
+        notes.push(format!("{name}: no journalctl reads it now; answered from the text in the store, in which bodies are masked"));
+    }
     not_read.extend(damages);
     if gone_stale > 0 {
         notes.push(format!(
@@ -257,8 +275,7 @@ fn damaged(name: &str, damage: &str) -> NotRead {
 }
 
 /// The file's facts are not those of the index: does the file still begin with what was indexed?
-fn still_true(store: &Path, asked: &mut Asked, entry: &Entry) -> bool {
-    let Ok(opened) = bytes::open(&asked.path) else { return false };
+fn still_true(store: &Path, asked: &mut Asked, entry: &Entry, opened: &Opened) -> bool {
     let Some((segments, indexed_to)) = reopen::kept(entry, &asked.layout, &opened.bytes) else { return false };
     asked.segments = segments.iter().map(|s| Segment::new(store, s)).collect();
     asked.indexed_to = indexed_to;

@@ -20,6 +20,8 @@ pub struct Opened {
 /// A record, read.
 pub struct Read {
     pub shown: Shown,
+    /// Its place counts what journalctl writes of a journal file.
+    pub of_export: bool,
     /// Its bytes, with what is withheld replaced.
     pub raw: Vec<u8>,
     /// How its time was found, in sentences.
@@ -38,14 +40,15 @@ pub struct Link {
 impl Opened {
     /// For people. `asked` is the line that was asked for.
     pub fn write_text(&self, asked: Option<u64>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-        let Opened { event: Read { shown, raw, clock }, links, neighbours } = self;
+        let Opened { event: Read { shown, of_export, raw, clock }, links, neighbours } = self;
         let head = |out: &mut dyn Write, text: &str| writeln!(out, "{}", paint.tone(Tone::Kind, text));
         writeln!(
             out,
-            "{}  bytes {}..{}",
+            "{}  bytes {}..{}{}",
             paint.tone(Tone::Place, &safe::terminal(&shown.locator())),
             shown.offset,
-            shown.offset + shown.length
+            shown.offset + shown.length,
+            if *of_export { " of the journal's export" } else { "" }
         )?;
         if asked.is_some_and(|line| line != shown.line) {
             writeln!(out, "the line belongs to the record that begins at line {}", shown.line)?;
@@ -114,7 +117,7 @@ impl Opened {
 
     /// For programs. `not_asked` are sources that the ids were not looked for in, with the reason.
     pub fn write_json(&self, not_asked: &[(&str, &str)], out: &mut dyn Write) -> io::Result<()> {
-        let Opened { event: Read { shown, raw, clock }, links, neighbours } = self;
+        let Opened { event: Read { shown, of_export, raw, clock }, links, neighbours } = self;
         let links: Vec<Json> = links
             .iter()
             .map(|l| {
@@ -125,6 +128,7 @@ impl Opened {
         let spelled: Vec<Json> = shown.fields.iter().map(|(n, r, v)| json!({"name": n, "raw": r, "value": v})).collect();
         let whole = json!({
             "schema": "corr.show.v1",
+            "of": if *of_export { "journalctl -o export" } else { "source" },
             "raw": String::from_utf8_lossy(raw),
             "event": shown.json(),
             "fields": spelled,

@@ -1,10 +1,14 @@
-//! A source's bytes, whatever they stand in: a plain file, gzip, zstd, standard input.
+//! A source's bytes, whatever they stand in: a plain file, gzip, zstd, a journal file, standard input.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::OnceLock;
+
+use corr_parsers::envelope::journald::binary;
+
+use super::journal;
 
 /// Files up to this size are read; larger ones are mapped, so that memory stays flat in the input.
 const READ_BELOW: u64 = 256 << 10;
@@ -13,14 +17,19 @@ const MAP_STORE_FROM: u64 = 64 << 10;
 /// Decompressed bytes are held up to this size; larger ones are spooled to an unnamed temporary file and mapped.
 const HOLD_BELOW: usize = 4 << 20;
 
-/// How a source is packed. Offsets always count decompressed bytes.
+/// How a source is packed. Offsets always count decompressed bytes, of a journal the bytes of its export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
     None,
     Gzip,
     Zstd,
+    /// A journal file, which journalctl reads.
+    Journal,
 }
+
+/// So many first bytes tell how a source is packed.
+const TELLING: usize = binary::MAGIC.len();
 
 /// The decompressed bytes of a source.
 #[derive(Debug)]
@@ -56,6 +65,7 @@ pub fn compression(head: &[u8]) -> Compression {
     match head {
         [0x1f, 0x8b, ..] => Compression::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+        head if binary::is_journal(head) => Compression::Journal,
         _ => Compression::None,
     }
 }
@@ -68,7 +78,7 @@ pub fn open(path: &Path) -> io::Result<Opened> {
     }
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
-    let mut head = [0u8; 4];
+    let mut head = [0u8; TELLING];
     let got = read_up_to(&mut file, &mut head)?;
     file.seek(SeekFrom::Start(0))?;
     let packed = compression(&head[..got]);
@@ -83,6 +93,9 @@ pub fn open(path: &Path) -> io::Result<Opened> {
             Bytes::Mapped(map(&file)?)
         };
         return Ok(Opened { bytes, compression: Compression::None, damage });
+    }
+    if packed == Compression::Journal {
+        return journal::open(path);
     }
     unpack(file, Some(packed))
 }
@@ -112,7 +125,7 @@ pub fn head(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
         return Ok((bytes[..bytes.len().min(limit)].to_vec(), bytes.len() <= limit));
     }
     let mut file = File::open(path)?;
-    let mut magic = [0u8; 4];
+    let mut magic = [0u8; TELLING];
     let got = read_up_to(&mut file, &mut magic)?;
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
@@ -121,6 +134,7 @@ pub fn head(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
         Compression::None => file.take(limited).read_to_end(&mut bytes),
         Compression::Gzip => flate2::read::MultiGzDecoder::new(file).take(limited).read_to_end(&mut bytes),
         Compression::Zstd => zstd::Decoder::new(file).and_then(|d| d.take(limited).read_to_end(&mut bytes)),
+        Compression::Journal => return journal::head(path, limit),
     };
     // A stream that breaks off still shows what it is by what came before.
     if let Err(error) = outcome
@@ -153,29 +167,31 @@ fn unpack(mut from: impl Read, packed: Option<Compression>) -> io::Result<Opened
     let packed = match packed {
         Some(packed) => packed,
         None => {
-            from.by_ref().take(4).read_to_end(&mut magic)?;
-            compression(&magic)
+            from.by_ref().take(TELLING as u64).read_to_end(&mut magic)?;
+            // journalctl seeks in a journal; one that comes through a pipe is kept as it is, and refused by who looks into it.
+            Some(compression(&magic)).filter(|packed| *packed != Compression::Journal).unwrap_or(Compression::None)
         }
     };
     let from = io::Cursor::new(magic).chain(from);
     let mut spool = Spool::default();
     let damage = match packed {
-        Compression::None => spool.fill(from)?,
+        Compression::None | Compression::Journal => spool.fill(from)?,
         Compression::Gzip => spool.fill(flate2::read::MultiGzDecoder::new(io::BufReader::new(from)))?,
         Compression::Zstd => spool.fill(zstd::Decoder::new(from)?)?,
     };
     Ok(Opened { bytes: spool.finish()?, compression: packed, damage })
 }
 
+/// Takes a stream: held while it is small, then in a file without a name.
 #[derive(Default)]
-struct Spool {
+pub(super) struct Spool {
     held: Vec<u8>,
     file: Option<File>,
 }
 
 impl Spool {
     /// Reads to the end; a read error after the start is damage, not failure.
-    fn fill(&mut self, mut from: impl Read) -> io::Result<Option<String>> {
+    pub(super) fn fill(&mut self, mut from: impl Read) -> io::Result<Option<String>> {
         let mut chunk = vec![0u8; 1 << 16];
         loop {
             match from.read(&mut chunk) {
@@ -211,7 +227,7 @@ impl Spool {
         Ok(())
     }
 
-    fn finish(self) -> io::Result<Bytes> {
+    pub(super) fn finish(self) -> io::Result<Bytes> {
         match self.file {
             None => Ok(Bytes::Held(self.held)),
             Some(file) => Ok(Bytes::Mapped(map(&file)?)),

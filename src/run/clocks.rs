@@ -11,7 +11,7 @@ mod years;
 use corr_parsers::clock::{Clock, How, Rule, read_rule};
 
 use self::facts::{Facts, From, Pair};
-use self::fit::{Fit, SHARE, fit, show_offset, with_dst};
+use self::fit::{Fit, Found, SHARE, fit, settle, show_offset, with_dst};
 use super::layout::RunLayout;
 use super::sample::Sample;
 use super::source::Class;
@@ -110,8 +110,11 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
         if facts.zoned > 0 {
             return Ok(Clock { how: How::Zoned, evidence: "every stamp names its zone or is an epoch time".into(), ..Clock::assumed() });
         }
-        let evidence =
-            if facts.monotonic > 0 { "stamps count from boot or start and name no date" } else { "no stamps in its first records" };
+        let evidence = match (facts.from_boot, facts.monotonic) {
+            (true, _) => "stamps count from boot and name no date",
+            (false, 0) => "no stamps in its first records",
+            _ => "stamps count from boot or start and name no date",
+        };
         return Ok(match told {
             Some((rule, text, by)) => declared_clock(*rule, text, by),
             None => Clock { evidence: evidence.into(), ..Clock::assumed() },
@@ -138,11 +141,12 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
         return Ok(clock);
     }
     let mut refused: Vec<String> = Vec::new();
-    for (from, pairs, how) in [
+    let kinds = [
         (From::Envelope, &facts.envelope, How::Envelope),
         (From::Epoch, &facts.epoch, How::Id),
         (From::Neighbour, &facts.neighbour, How::Id),
-    ] {
+    ];
+    for (i, (from, pairs, how)) in kinds.into_iter().enumerate() {
         if from == From::Neighbour
             && let Some(date) = facts.host_date
             && let Some(behind) = date.until_naive
@@ -159,11 +163,7 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
             }
             refused.push(format!("the batch script's date says {east}, but the next line would be {behind} s behind it"));
         }
-        let Some(fit) = fit(pairs, from) else { continue };
-        // One program's stamp before another's proves little by itself.
-        if from == From::Neighbour && fit.hold < 3 {
-            continue;
-        }
+        let Some(fit) = some_fit(pairs, from) else { continue };
         if !fit.holds(SHARE) {
             if let Some(clock) = with_dst(pairs, from, how) {
                 return Ok(clock);
@@ -171,10 +171,31 @@ fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
             refused.push(fit.refusal(from.about()));
             continue;
         }
-        let evidence = format!("{} from {}", show_offset(fit.east), from.about());
-        return Ok(with_refused(fit.clock(how, evidence), &refused));
+        let found = Found { from, how, fit };
+        let others = kinds.iter().skip(i + 1).filter_map(|&(from, pairs, how)| Some(Found { from, how, fit: some_fit(pairs, from)? }));
+        let rival = others.filter(|other| other.fit.holds(SHARE)).find(|other| other.fit.east != found.fit.east);
+        let Some(rival) = rival else {
+            let evidence = format!("{} from {}", show_offset(fit.east), from.about());
+            return Ok(with_refused(fit.clock(how, evidence), &refused));
+        };
+        match settle(found, rival) {
+            Ok((taken, against)) => {
+                let evidence = format!("{} from {}, against {}", taken.fit.shown(), taken.from.about(), against.said());
+                return Ok(with_refused(taken.fit.clock(taken.how, evidence), &refused));
+            }
+            Err(why) => {
+                refused.push(why);
+                break;
+            }
+        }
     }
     Err(refused)
+}
+
+/// The offset of one kind of evidence, if there is any to speak of.
+fn some_fit(pairs: &[Pair], from: From) -> Option<Fit> {
+    // One program's stamp before another's proves little by itself.
+    fit(pairs, from).filter(|fit| from != From::Neighbour || fit.hold >= 3)
 }
 
 fn with_refused(mut clock: Clock, refused: &[String]) -> Clock {
@@ -228,6 +249,8 @@ fn recorded_or_assumed(facts: &Facts, recorded: Option<&(String, String)>, refus
             clock.evidence =
                 format!("stamps carry the zone names {names}; a name that is not unique has no time until --tz says what it means");
         }
+    } else if facts.from_boot {
+        clock.evidence = "nothing names a zone: the envelope's stamps count from boot and name no date, the payload's name no zone".into();
     } else if facts.naive_envelope && facts.naive > 0 {
         clock.evidence = "nothing names a zone: envelope and payload are both without one".into();
     }

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use corr_parsers::clock::Clock;
 use corr_parsers::detect::{self, Detection};
+use corr_parsers::envelope::journald::binary;
 use corr_parsers::format::Format;
 use corr_parsers::record::Layout;
 
 use super::bytes::{self, Compression};
+use super::journal;
 use super::source::{Class, NotRead, Owner, Source, Stat, key_below};
 
 /// What a run could not be opened for.
@@ -110,6 +112,9 @@ fn device(_meta: &std::fs::Metadata) -> u64 {
 
 /// A file that the system would not open or read.
 pub fn unreadable(name: String, error: &io::Error) -> NotRead {
+    if let Some(journal::Failed { why, next }) = error.get_ref().and_then(|e| e.downcast_ref()) {
+        return NotRead { name, why: why.clone(), next: next.clone(), failure: true };
+    }
     let next = match error.kind() {
         io::ErrorKind::PermissionDenied => "read it as a user who may, or copy it where you can read it",
         io::ErrorKind::NotFound => "it vanished while the run was read; run the command again",
@@ -232,13 +237,23 @@ pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) ->
     };
     let compression =
         if is_stdin { bytes::open(&found.path).map_or(Compression::None, |o| o.compression) } else { compression_of(&found.path) };
-    if sample.is_empty() && compression != Compression::None {
+    if sample.is_empty() && matches!(compression, Compression::Gzip | Compression::Zstd) {
         if bytes::open(&found.path).is_ok_and(|opened| opened.bytes.is_empty() && opened.damage.is_none()) {
             return source(found, Class::Empty, empty_detection(), compression);
         }
         let why = "compressed, but nothing can be decompressed from it".into();
         let next = "the writer was killed before its first flush, or the copy is damaged: copy it again".into();
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });
+    }
+    if binary::is_journal(&sample) {
+        let why =
+            if is_stdin { "a systemd journal file, which journalctl reads only in its place" } else { "a compressed systemd journal file" };
+        let unpack = if is_stdin { "" } else { "decompress it, or " };
+        let next = format!("{unpack}{}, and give corr that file", journal::export_it(None));
+        return Looked::NotRead(NotRead { name: found.name.clone(), why: why.into(), next, failure: true });
+    }
+    if sample.is_empty() && compression == Compression::Journal {
+        return source(found, Class::Empty, empty_detection(), compression);
     }
     if let Some(layout) = forced {
         let mut detection = detect::detect_with(&sample, whole, user);
@@ -259,7 +274,8 @@ pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) ->
         }
         return source(found, Class::Events, detection, compression);
     }
-    if let Some(class) = class_of(&found.path, &sample) {
+    let by_name = (compression != Compression::Journal).then(|| class_of(&found.path, &sample)).flatten();
+    if let Some(class) = by_name {
         return source(found, class, empty_detection(), compression);
     }
     let detection = detect::detect_with(&sample, whole, user);
@@ -272,7 +288,7 @@ pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) ->
 }
 
 fn compression_of(path: &Path) -> Compression {
-    let mut magic = [0u8; 4];
+    let mut magic = [0u8; binary::MAGIC.len()];
     let read = std::fs::File::open(path).and_then(|mut f| io::Read::read(&mut f, &mut magic));
     read.map_or(Compression::None, |n| bytes::compression(&magic[..n]))
 }
@@ -313,9 +329,6 @@ fn class_of(path: &Path, sample: &[u8]) -> Option<Class> {
     let inner = if matches!(extension, "gz" | "zst") { stem.rsplit('.').next().unwrap_or("") } else { extension };
     if inner == "prom" {
         return metrics("prometheus-text");
-    }
-    if sample.starts_with(b"LPKSHHRH") {
-        return Some(Class::Config("journal".into()));
     }
     match inner {
         "toml" | "yaml" | "yml" | "ini" | "conf" | "cfg" | "service" | "command" | "pid" | "sh" | "py" | "html" | "css" | "js" | "svg"

@@ -55,7 +55,7 @@ pub fn of(run: &Run, coverage: &[Option<&Coverage>]) -> Vec<Missing> {
             id: "journald",
             what: "no journald export".into(),
             why: "when a process was started, stopped or killed, and by whom, is known only by what the processes themselves printed",
-            needs: "journalctl -o export -b > journal.export (or -o json --all), if systemd runs the servers",
+            needs: "journalctl -o export -b > journal.export (or -o json --all, or the journal file itself), if systemd runs the servers",
         });
     }
     let assumed: Vec<&str> =

@@ -7,6 +7,7 @@ pub mod declared;
 pub mod discover;
 pub mod events;
 pub mod formats;
+pub mod journal;
 pub mod layout;
 pub mod missing;
 pub mod owners;

@@ -8,11 +8,12 @@ use corr_parsers::detect::Detection;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Compression;
+use super::journal;
 
 /// What a file system says of a file; equal facts mean an unchanged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
-    /// Bytes on disk (compressed size for packed files).
+    /// Bytes on disk (of packed files and journals their own size).
     pub size: u64,
     /// Last write, nanoseconds since the Unix epoch.
     pub mtime: i64,
@@ -89,6 +90,11 @@ impl Source {
     /// Name of the commonest payload format, or `text`.
     pub fn format(&self) -> &'static str {
         self.detection.formats.first().map_or("text", |s| s.name)
+    }
+
+    /// The program that gives its bytes, where that is another one.
+    pub fn read_by(&self) -> Option<&'static str> {
+        (self.compression == Compression::Journal).then(journal::version).flatten()
     }
 }
 

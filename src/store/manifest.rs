@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::bytes::Compression;
 use crate::run::formats::fingerprint;
+use crate::run::journal;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
@@ -59,6 +60,9 @@ pub struct Manifest {
 pub struct Entry {
     pub stat: Stat,
     pub compression: Compression,
+    /// The journalctl that read it: another one may write other bytes of the same journal.
+    #[serde(default)]
+    pub read_by: Option<String>,
     /// Outermost first.
     pub envelopes: Vec<String>,
     pub formats: Vec<String>,
@@ -75,7 +79,7 @@ pub struct Entry {
     pub size: u64,
     pub segments: Vec<SegmentRef>,
     pub damage: Option<String>,
-    /// The masked text of the source is in the store.
+    /// The masked text of the source is in the store: asked for, or because the source is a journal or standard input.
     pub embedded: bool,
 }
 
@@ -200,6 +204,12 @@ impl Entry {
         Some(Detection { layout, envelopes: scores(&self.envelope_scores), formats: scores(&self.scores), sampled: self.sampled })
     }
 
+    /// Is the file as it was, and would it give the same bytes?
+    pub fn unchanged(&self, stat: &Stat) -> bool {
+        let alike = self.compression != Compression::Journal || self.read_by.as_deref() == journal::version();
+        self.stat == *stat && alike
+    }
+
     /// The entry of a source that has no segments yet.
     pub fn of(source: &Source, size: u64) -> Entry {
         let scores = |list: &[Score]| list.iter().map(|s| (s.name.to_string(), s.share, s.reason.clone(), s.depth)).collect();
@@ -207,6 +217,7 @@ impl Entry {
         Entry {
             stat: source.stat,
             compression: source.compression,
+            read_by: source.read_by().map(str::to_owned),
             envelopes: detection.layout.envelopes.iter().map(|e| e.name.to_string()).collect(),
             formats: detection.layout.formats.iter().map(|f| f.name.to_string()).collect(),
             user_formats: detection.layout.formats.iter().filter_map(|f| Some((f.name.to_string(), fingerprint(f)?))).collect(),

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::manifest::{ClockEntry, Entry, FILE, Manifest, ManifestError, Other, SegmentRef};
 use super::segment::{self, BuildError, Part};
 use super::{reopen, text};
-use crate::run::bytes;
+use crate::run::bytes::{self, Compression};
 use crate::run::events::{self, Start};
 use crate::run::source::{Class, NotRead, Source};
 use crate::run::timing::Timing;
@@ -124,7 +124,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let nothing = Manifest::empty();
     let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
-    let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| o.stat != s.stat));
+    let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| !o.unchanged(&s.stat)));
     progress.total(to_read.map(|s| s.stat.size).sum());
     let task = Task {
         dir,
@@ -236,11 +236,11 @@ fn clean(dir: &Path, manifest: &Manifest) {
 /// Brings one source up to date. The inner error says that the source itself could not be read.
 fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Error>, UpdateError> {
     let is_stdin = source.path.as_os_str() == "-";
-    let embed = task.options.embed_text || is_stdin;
+    let embed = task.options.embed_text || is_stdin || source.compression == Compression::Journal;
     let old = task.old.sources.get(&source.key);
     let old = old.filter(|o| !is_stdin && reads_alike(o, source) && (o.embedded || !embed) && whole(task.dir, o));
     if let Some(old) = old
-        && old.stat == source.stat
+        && old.unchanged(&source.stat)
     {
         let entry = Entry { owner: source.owner.clone(), clock: ClockEntry::of(&source.clock), ..old.clone() };
         return Ok(Ok(Done { entry, what: What::Kept, bytes: 0 }));

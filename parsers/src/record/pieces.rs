@@ -146,7 +146,7 @@ pub fn goes_on(meta: &Meta, next: &Entry, piece: Piece<'_>, formats: &[&'static 
 fn begins(entry: &Entry, formats: &[&'static Format]) -> bool {
     let Some(format) = written_format(&entry.text, &entry.meta, formats) else { return false };
     let is_json = matches!(entry.text.first(), Some(b'{' | b'['));
-    is_json || entry.text.len() <= FRONT || systemd::writes(&entry.meta) == Some(true) || (format.head)(&entry.text[..FRONT])
+    is_json || entry.text.len() <= FRONT || systemd::writes(&entry.meta, &entry.text) == Some(true) || (format.head)(&entry.text[..FRONT])
 }
 
 /// Reads the entry at `at` that may go on a cut line, past one empty line (json-sse puts one behind every entry). Returns its start and end.

@@ -111,6 +111,15 @@ static KNOWN: &[&str] = &[
     "Unit process ",
 ];
 
+/// How the texts behind `U: ` begin that say that U's program could not be executed.
+static EXEC_FAILED: &[&str] =
+    &["Failed at step ", "Failed to execute command: ", "Failed to locate executable ", "Unable to locate executable "];
+
+/// Does a text say of `unit` that its program could not be executed?
+pub fn exec_failed(text: &[u8], unit: &str) -> bool {
+    prefixed(text).is_some_and(|(named, rest)| named == unit.as_bytes() && EXEC_FAILED.iter().any(|t| rest.starts_with(t.as_bytes())))
+}
+
 const TYPES: &[&str] = &["service", "scope", "slice", "socket", "target", "timer", "mount", "automount", "path", "device", "swap"];
 
 /// Is this a full unit name: `sglang@decode\x2d0.service`?

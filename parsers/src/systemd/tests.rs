@@ -84,10 +84,30 @@ fn lines_of_the_servers_are_not_systemds() {
 #[test]
 fn the_writer_decides_where_the_envelope_names_it() {
     let meta = |ident: &str, pid| Meta { ident: ident.into(), pid, ..Meta::default() };
-    assert_eq!(writes(&meta("systemd", Some(1))), Some(true));
-    assert_eq!(writes(&meta("(python)", Some(4711))), Some(true));
-    assert_eq!(writes(&meta("python3", Some(1801))), Some(false));
-    assert_eq!(writes(&meta("", None)), None);
+    assert_eq!(writes(&meta("systemd", Some(1)), b""), Some(true));
+    assert_eq!(writes(&meta("(python)", Some(4711)), b""), Some(true));
+    assert_eq!(writes(&meta("python3", Some(1801)), b"Started a.service - A."), Some(false));
+    assert_eq!(writes(&meta("", None), b""), None);
+}
+
+#[test]
+fn a_printed_unit_tells_who_wrote() {
+    let printed = |unit: &str, text: &str| {
+        let meta = Meta { unit: unit.into(), unit_source: PRINTED_UNIT, pid: Some(618), ..Meta::default() };
+        writes(&meta, text.as_bytes())
+    };
+    assert_eq!(printed("systemd-journald.service", "Suppressed 131 messages from a.service"), Some(true));
+    assert_eq!(printed("systemd-journald@x.service", "Journal started"), Some(true));
+    assert_eq!(printed("init.scope", "Started a.service - A."), Some(true));
+    assert_eq!(printed("a.service", "a.service: Failed at step EXEC spawning /opt/no: No such file or directory"), Some(true));
+    assert_eq!(printed("a.service", "a.service: Unable to locate executable '/opt/no': No such file or directory"), Some(true));
+    // Of another unit, or of what the manager alone sees, a service proves nothing.
+    assert_eq!(printed("b.service", "a.service: Failed at step EXEC spawning /opt/no: No such file or directory"), Some(false));
+    assert_eq!(printed("a.service", "a.service: Main process exited, code=exited, status=1/FAILURE"), Some(false));
+    assert_eq!(printed("a.service", "Suppressed 131 messages from a.service"), Some(false));
+    // Anybody may send such a name in another field.
+    let sent = Meta { unit: "systemd-journald.service".into(), unit_source: "UNIT", pid: Some(7), ..Meta::default() };
+    assert_eq!(writes(&sent, b"Suppressed 131 messages from a.service"), Some(false));
 }
 
 proptest::proptest! {

@@ -33,6 +33,9 @@ impl Explained<'_> {
             Class::Duplicate(of) => return writeln!(out, "  the same bytes as {}, which is read", terminal(of)),
             class => return writeln!(out, "  holds no events: {}", terminal(&class_text(class))),
         }
+        if let Some(by) = source.read_by() {
+            writeln!(out, "  read by    {} -o export; bytes, lines and @OFFSET count what it writes", terminal(by))?;
+        }
         let detection = &source.detection;
         writeln!(out, "  {} records of the first {} KiB were looked at", detection.sampled, corr_parsers::detect::SAMPLE >> 10)?;
         if detection.layout.envelopes.is_empty() {
@@ -75,6 +78,7 @@ impl Explained<'_> {
             "name": source.name,
             "key": source.key,
             "class": source.class,
+            "read_by": source.read_by(),
             "sampled": source.detection.sampled,
             "envelope": source.detection.layout.wrapped_in(),
             "envelopes": list(&source.detection.envelopes),

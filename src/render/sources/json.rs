@@ -99,6 +99,7 @@ fn source(source: &Source, coverage: &Coverage) -> Json {
         "key": source.key,
         "bytes_on_disk": source.stat.size,
         "compression": source.compression,
+        "read_by": source.read_by(),
         "envelope": source.detection.layout.wrapped_in(),
         "format": source.format(),
         "formats": scores(&source.detection.formats),

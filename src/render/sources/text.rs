@@ -123,6 +123,9 @@ fn one(source: &Source, coverage: &Coverage, paint: Paint, out: &mut dyn Write) 
         format.push_str(&format!(", also {}", others.join(", ")));
     }
     row(out, "format", &format)?;
+    if let Some(by) = source.read_by() {
+        row(out, "read by", &format!("{} -o export; bytes, lines and @OFFSET count what it writes", terminal(by)))?;
+    }
     for version in &coverage.versions {
         row(out, "version", &format!("{}, by {}", version.text(), version.why.join(" and ")))?;
     }
@@ -278,7 +281,7 @@ fn not_read(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
     writeln!(out)?;
     writeln!(out, "{}", paint.tone(Tone::Kind, "not read"))?;
     for file in &report.not_read {
-        let next = if file.next.is_empty() { String::new() } else { format!("; {}", file.next) };
+        let next = if file.next.is_empty() { String::new() } else { format!("; {}", terminal(&file.next)) };
         let text = format!("{}: {}{next}", terminal(&file.name), terminal(&file.why));
         let text = if file.failure { paint.tone(Tone::Bad, &text) } else { text };
         writeln!(out, "  {text}")?;

@@ -98,6 +98,8 @@ pub struct Facts {
     pub host_date: Option<HostDate>,
     /// The envelope's own stamps are naive too, so they prove nothing of the payload's.
     pub naive_envelope: bool,
+    /// The envelope's stamps count from boot.
+    pub from_boot: bool,
 }
 
 impl Facts {
@@ -117,6 +119,7 @@ impl Facts {
             for stamp in [outer, event.stamp].into_iter().flatten() {
                 facts.count(&stamp);
             }
+            facts.from_boot |= record.meta.is_some_and(|m| m.stamp.is_none() && m.monotonic.is_some());
             facts.naive_envelope |= outer.is_some() && absolute.is_none();
             let Some(inner) = event.stamp else { return ControlFlow::Continue(()) };
             let of_script = record.format.is_some_and(|f| f.name == "srtctl") && event.fields.is_empty();

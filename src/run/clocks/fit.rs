@@ -10,6 +10,9 @@ const STEP: i64 = 900;
 /// A rule that fewer pairs than this share hold is not used.
 pub const SHARE: f64 = 0.8;
 
+/// So many moments are needed for a weaker kind of evidence to be believed against a better one.
+const WITNESSES: usize = 3;
+
 /// The offset that explains most pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
@@ -19,6 +22,8 @@ pub struct Fit {
     pub hold: usize,
     /// Over the pairs that hold, ns.
     pub residual: (i64, i64),
+    /// How many different zoned moments the pairs that hold have: lines behind one zoned stamp are one witness.
+    pub witnesses: usize,
     /// The offset of the second-largest share, with its pairs.
     other: Option<(i64, usize)>,
 }
@@ -31,6 +36,11 @@ impl Fit {
     pub fn clock(&self, how: How, evidence: String) -> Clock {
         let rule = Rule::Fixed(self.east as i32);
         Clock { rule, how, evidence, residual: Some(self.residual), pairs: (self.pairs, self.hold), ..Clock::assumed() }
+    }
+
+    /// `UTC+08:00 (7 of 7)`
+    pub fn shown(&self) -> String {
+        format!("{} ({} of {})", show_offset(self.east), self.hold, self.pairs)
     }
 
     pub fn refusal(&self, about: &str) -> String {
@@ -84,7 +94,7 @@ pub fn with_dst(pairs: &[Pair], from: From, how: How) -> Option<Clock> {
 /// Votes of the pairs for an offset. `None` without pairs, or if no offset of a real zone explains any.
 pub fn fit(pairs: &[Pair], from: From) -> Option<Fit> {
     let (low, high) = from.bounds();
-    let mut votes: Vec<(i64, usize, (i64, i64))> = Vec::new();
+    let mut votes: Vec<Vote> = Vec::new();
     for pair in pairs {
         // residual = utc − civil + east lies in [low, high]: at most one multiple of 15 minutes does it.
         let difference = pair.utc.saturating_sub(pair.civil);
@@ -98,17 +108,59 @@ pub fn fit(pairs: &[Pair], from: From) -> Option<Fit> {
         if residual > high * SECOND {
             continue;
         }
-        match votes.iter_mut().find(|v| v.0 == east) {
+        match votes.iter_mut().find(|v| v.east == east) {
             Some(vote) => {
-                vote.1 += 1;
-                vote.2 = (vote.2.0.min(residual), vote.2.1.max(residual));
+                vote.hold += 1;
+                vote.residual = (vote.residual.0.min(residual), vote.residual.1.max(residual));
+                vote.witnesses += usize::from(vote.last_utc != pair.utc);
+                vote.last_utc = pair.utc;
             }
-            None => votes.push((east, 1, (residual, residual))),
+            None => votes.push(Vote { east, hold: 1, residual: (residual, residual), witnesses: 1, last_utc: pair.utc }),
         }
     }
-    votes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.abs().cmp(&b.0.abs())).then(a.0.cmp(&b.0)));
-    let (east, hold, residual) = *votes.first()?;
-    Some(Fit { east, pairs: pairs.len(), hold, residual, other: votes.get(1).map(|v| (v.0, v.1)) })
+    votes.sort_by(|a, b| b.hold.cmp(&a.hold).then(a.east.abs().cmp(&b.east.abs())).then(a.east.cmp(&b.east)));
+    let Vote { east, hold, residual, witnesses, .. } = *votes.first()?;
+    Some(Fit { east, pairs: pairs.len(), hold, residual, witnesses, other: votes.get(1).map(|v| (v.east, v.hold)) })
+}
+
+/// The pairs that one offset explains.
+struct Vote {
+    east: i64,
+    hold: usize,
+    residual: (i64, i64),
+    witnesses: usize,
+    last_utc: i64,
+}
+
+/// One kind of evidence with the offset that it gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub from: From,
+    pub how: How,
+    pub fit: Fit,
+}
+
+impl Found {
+    pub fn said(&self) -> String {
+        format!("{}, which say {}", self.from.about(), self.fit.shown())
+    }
+}
+
+/// What is to be made of two kinds of evidence that give different offsets. `first` is the better kind.
+///
+/// The envelope's stamps are of another process and win. Else one slip is common and easily told: a local time taken for UTC, whether a
+/// program prints it with a `Z` or makes an epoch number of it. It gives no offset at all, never another zone's. So of UTC and another offset
+/// the other one is taken; of two others none is: `Err` has both. A few lines behind one zoned stamp may fit a zone by chance and overrule
+/// nothing. `Ok` has what is taken and what speaks against it.
+pub fn settle(first: Found, second: Found) -> Result<(Found, Found), String> {
+    if first.from == From::Envelope || second.fit.witnesses < WITNESSES {
+        return Ok((first, second));
+    }
+    match (first.fit.east, second.fit.east) {
+        (0, _) => Ok((second, first)),
+        (_, 0) => Ok((first, second)),
+        _ => Err(format!("{}, contradicts {}", first.said(), second.said())),
+    }
 }
 
 /// `UTC`, `UTC+08:00`.
@@ -160,6 +212,26 @@ mod tests {
         // Two offsets that no zone alternates between.
         let other = Pair { civil: summer.civil + 5 * 3600 * SECOND, ..summer };
         assert!(with_dst(&[winter, other, summer], From::Envelope, How::Envelope).is_none());
+    }
+
+    #[test]
+    fn of_utc_and_a_zone_the_zone_is_taken() {
+        let moments = |from, east: i64, n: i64| {
+            let pairs: Vec<Pair> = (0..n).map(|i| Pair { utc: i * SECOND, civil: (i + east) * SECOND }).collect();
+            Found { from, how: How::Id, fit: fit(&pairs, from).unwrap() }
+        };
+        let (hours, epoch, near) = (3_600, From::Epoch, From::Neighbour);
+        let taken = |a: Found, b: Found| settle(a, b).map(|(taken, _)| (taken.from, taken.fit.east));
+        assert_eq!(taken(moments(epoch, 0, 7), moments(near, 8 * hours, 12)), Ok((near, 8 * hours)));
+        assert_eq!(taken(moments(epoch, 8 * hours, 7), moments(near, 0, 12)), Ok((epoch, 8 * hours)));
+        assert_eq!(taken(moments(From::Envelope, 0, 7), moments(epoch, 8 * hours, 7)), Ok((From::Envelope, 0)));
+        // Two moments are too few against a better kind, and two zones are no slip that one knows.
+        assert_eq!(taken(moments(epoch, 0, 7), moments(near, 8 * hours, 2)), Ok((epoch, 0)));
+        let why = settle(moments(epoch, -5 * hours, 7), moments(near, 8 * hours, 12)).unwrap_err();
+        assert!(why.contains("UTC-05:00 (7 of 7)") && why.contains("UTC+08:00 (12 of 12)"), "{why}");
+        // Lines behind one zoned stamp are one witness.
+        let one = [Pair { utc: 0, civil: 0 }; 5];
+        assert_eq!(fit(&one, near).unwrap().witnesses, 1);
     }
 
     proptest! {

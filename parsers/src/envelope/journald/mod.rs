@@ -13,6 +13,8 @@ mod verbose;
 #[cfg(test)]
 mod tests;
 
+pub use short::PRINTED_UNIT;
+
 use crate::format::Envelope;
 use short::{Column, Mode};
 
@@ -109,16 +111,30 @@ pub static SHORT_ISO_PRECISE: Envelope = Envelope {
     yearless: false,
 };
 
-/// `-o short-full`, and `-o with-unit`, which has the same lines with the unit in the identifier's place.
-pub static SHORT_FULL: Envelope = Envelope {
-    name: "journald-short-full",
-    about: "journalctl -o short-full or with-unit: whole seconds, zone abbreviation; with-unit names the unit and no identifier",
-    shape: "`Www YYYY-MM-DD HH:MM:SS ZONE HOST IDENT-or-UNIT[PID]: `",
+/// `-o with-unit`: the lines of `short-full` with the unit in the identifier's place.
+pub static WITH_UNIT: Envelope = Envelope {
+    name: "journald-with-unit",
+    about: "journalctl -o with-unit: whole seconds, zone abbreviation; the unit in the identifier's place",
+    shape: "`Www YYYY-MM-DD HH:MM:SS ZONE HOST UNIT[PID]: `",
     begins: |line| short::begins(line, FULL),
     read: |bytes, at, entry| short::read(bytes, at, entry, FULL),
     least: 1,
     respells: false,
-    marks: None,
+    marks: Some(|sample| short::shows_units(sample, FULL)),
+    cuts: true,
+    yearless: false,
+};
+
+/// `-o short-full`, and what of `with-unit` shows no unit.
+pub static SHORT_FULL: Envelope = Envelope {
+    name: "journald-short-full",
+    about: "journalctl -o short-full: whole seconds, zone abbreviation",
+    shape: "`Www YYYY-MM-DD HH:MM:SS ZONE HOST IDENT[PID]: `",
+    begins: |line| short::begins(line, FULL),
+    read: |bytes, at, entry| short::read(bytes, at, entry, FULL),
+    least: 1,
+    respells: false,
+    marks: Some(|sample| !short::shows_units(sample, FULL)),
     cuts: true,
     yearless: false,
 };

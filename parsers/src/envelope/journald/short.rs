@@ -25,8 +25,8 @@ const MAX_EMPTY: usize = 32;
 pub enum Column {
     /// The identifier.
     Ident,
-    /// The identifier (`short-full`) or the unit (`with-unit`). A line tells by itself which it is; a whole source need not: the kernel's
-    /// lines, of which a boot begins with hundreds, are the same in both modes.
+    /// The identifier (`short-full`) or the unit (`with-unit`). A line tells by itself which it is; a sample need not: the kernel's
+    /// lines, of which a boot begins with hundreds, are the same in both modes, and so both are read alike.
     IdentOrUnit,
     /// The identifier, and without a pid only the kernel's: `dmesg` begins its lines with the same stamp.
     WithPid,
@@ -54,6 +54,25 @@ struct Header<'a> {
 /// Does an entry, or a line that journalctl itself adds, begin with this line?
 pub fn begins(line: &[u8], mode: Mode) -> bool {
     header(trim_end(line), mode).is_some() || is_marker(line)
+}
+
+/// So many lines without an entry make a sample one of another kind.
+const FOREIGN: usize = 64;
+
+/// Does a sample hold an entry with a unit in the identifier's place, `init.scope[1]: ` or `x.service[7]: `?
+pub fn shows_units(mut sample: &[u8], mode: Mode) -> bool {
+    let mut foreign = 0;
+    while !sample.is_empty() && foreign < FOREIGN {
+        let len = line_len(sample);
+        match header(trim_end(&sample[..len]), mode) {
+            Some(header) if header.unit.is_some() && header.pid.is_some() => return true,
+            Some(_) => foreign = 0,
+            // Lines that go on are no sign of anything.
+            None => foreign += usize::from(sample[0] != b' '),
+        }
+        sample = &sample[len..];
+    }
+    false
 }
 
 /// Reads the entry at `bytes[at]`.

@@ -16,7 +16,7 @@ static SAMPLES: &[(&Envelope, &[u8])] = &[
     (&SHORT_ISO, include_bytes!("samples/short-iso.txt")),
     (&SHORT_ISO_PRECISE, include_bytes!("samples/short-iso-precise.txt")),
     (&SHORT_FULL, include_bytes!("samples/short-full.txt")),
-    (&SHORT_FULL, include_bytes!("samples/with-unit.txt")),
+    (&WITH_UNIT, include_bytes!("samples/with-unit.txt")),
     (&SHORT, include_bytes!("samples/short.txt")),
     (&SHORT_PRECISE, include_bytes!("samples/short-precise.txt")),
     (&SHORT_UNIX, include_bytes!("samples/short-unix.txt")),

@@ -84,3 +84,46 @@ fn systemds_texts_agree_with_its_fields() {
     assert!(checked > 400 && compared > 400, "{checked} {compared}");
     assert_eq!(wrong, 0);
 }
+
+/// Of one journal every short mode gives the same kinds of systemd's, and how many of each the journal holds is known from its JSON.
+#[test]
+fn every_short_mode_gives_the_same_kinds() {
+    let Some(root) = cases() else {
+        println!("skipped: no journald cases");
+        return;
+    };
+    let (mut compared, mut wrong) = (0, 0);
+    for (folder, _) in folders(&root) {
+        let count = |mode: &str, envelope: &'static Envelope| {
+            let bytes = std::fs::read(root.join(&folder).join(format!("{mode}.txt"))).ok()?;
+            let layout = crate::record::Layout { envelopes: vec![envelope], formats: crate::FORMATS.to_vec(), document: false };
+            let mut reader = crate::record::Reader::new(&bytes, 0, &layout);
+            let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+            while let Some(record) = reader.next() {
+                let mut event = crate::event::Event::new(&crate::text::kinds::TEXT);
+                record.parse(&mut event);
+                if record.format.is_some_and(|format| format.name == "systemd") {
+                    *counts.entry(event.kind.name).or_default() += 1;
+                }
+            }
+            Some(counts)
+        };
+        let json = count("json", &JSON).unwrap();
+        for (mode, envelope) in MODES.iter().filter(|(mode, _)| mode.starts_with("short") || *mode == "with-unit") {
+            let Some(counts) = count(mode, envelope) else { continue };
+            compared += counts.len();
+            let kinds: std::collections::BTreeSet<&str> = json.keys().chain(counts.keys()).copied().collect();
+            for kind in kinds {
+                let n = |counts: &std::collections::BTreeMap<&str, usize>| counts.get(kind).copied().unwrap_or(0);
+                if n(&json) != n(&counts) {
+                    wrong += 1;
+                    println!("{folder}/{mode}: {kind} {} of {}", n(&counts), n(&json));
+                }
+            }
+            println!("{folder}/{mode}: {} kinds, {} records of systemd's", counts.len(), counts.values().sum::<usize>());
+        }
+    }
+    println!("systemd in the short modes: {compared} counts compared, {wrong} differences");
+    assert!(compared > 400, "{compared}");
+    assert_eq!(wrong, 0);
+}
