@@ -86,7 +86,7 @@ mod tests {
             ("+7", Some(Value::Int(7))),
             ("9223372036854775808", Some(Value::UInt(1 << 63))),
             ("1e5", Some(Value::Float(1e5))),
-            ("5.123456789012345678", Some(Value::Float(5.123456789012346))),
+            ("5.123456789012345678", Some(Value::Float(5.123456789012345))),
             ("1.2.3", None),
             (".5", None),
             ("nan", None),
