@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::format::{Content, Entry, Envelope, Format};
+use crate::format::{Content, Entry, Envelope, Format, Meta};
 use crate::record::{self, Layout, Reader};
 use crate::{ENVELOPES, FORMATS, declared, records};
 
@@ -158,6 +158,11 @@ fn rank_envelopes(sample: &[u8], depth: usize) -> Vec<(Score, usize)> {
     scores
 }
 
+/// An envelope says no time of it.
+fn is_timeless(meta: &Meta) -> bool {
+    meta.stamp.is_none() && meta.received.is_none() && meta.monotonic.is_none()
+}
+
 /// Entries looked at, and entries that the envelope explains.
 fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     let first = &sample[..record::line_len(sample)];
@@ -188,6 +193,8 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
         at += (envelope.read)(sample, at, &mut entry).max(1);
         seen += 1;
         match entry.content {
+            // `-- No entries --`, a boot's marker: several envelopes have the same.
+            Content::Skip(_) if is_timeless(&entry.meta) => seen -= 1,
             Content::Payload | Content::Skip(_) => hits += 1,
             // An empty line speaks neither for the envelope nor against it.
             Content::Bare if entry.text.is_empty() => seen -= 1,
