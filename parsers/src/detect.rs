@@ -1,9 +1,15 @@
 //! What a source is: envelope and formats with a score, the reason, and the runner-up.
 
+mod objections;
+#[cfg(test)]
+mod tests;
+
+pub use objections::{Objection, first_unknown, objections};
+
 use std::borrow::Cow;
 
 use crate::format::{Content, Entry, Envelope, Format, Meta};
-use crate::record::{self, Layout, Reader};
+use crate::record::{self, Layout, Reader, Record};
 use crate::{ENVELOPES, FORMATS, declared, records};
 
 /// How much of a source's head is looked at.
@@ -11,6 +17,9 @@ pub const SAMPLE: usize = 256 << 10;
 
 /// So many entries of a sample are tried with an envelope.
 const MAX_ENTRIES: usize = 400;
+
+/// So many records of a sample are tried with the formats.
+const MAX_RECORDS: usize = 2_000;
 
 /// How well one candidate explains the sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +52,7 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
 
 /// [`detect`] with the formats that a run's users declared.
 pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Detection {
-    let sample = if whole || sample.last() == Some(&b'\n') {
-        sample
-    } else {
-        // A line that the sample cuts is not judged, unless it is the only one.
-        match memchr::memrchr(b'\n', sample) {
-            Some(end) => &sample[..=end],
-            None => sample,
-        }
-    };
+    let sample = whole_lines(sample, whole);
     let mut layout = Layout { formats: declared::ordered(FORMATS.to_vec(), user), ..Layout::default() };
     let (mut formats, mut sampled) = rank_formats(sample, &layout);
     let mut envelopes = Vec::new();
@@ -77,6 +78,14 @@ pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Dete
     }
     layout.formats = declared::ordered(chosen, user);
     Detection { layout, envelopes, formats, sampled }
+}
+
+/// A sample without the line that it cuts, unless that is the only one.
+fn whole_lines(sample: &[u8], whole: bool) -> &[u8] {
+    match memchr::memrchr(b'\n', sample).filter(|_| !whole) {
+        Some(end) => &sample[..=end],
+        None => sample,
+    }
 }
 
 /// Envelopes inside envelopes are looked for up to this depth.
@@ -120,16 +129,28 @@ const SOME: f64 = 0.02;
 
 /// The first lines of what the envelopes of a layout hold.
 fn texts(sample: &[u8], layout: &Layout) -> Vec<u8> {
-    let mut reader = Reader::new(sample, 0, layout);
     let mut lines = Vec::new();
+    each_text(sample, layout, |_, line| {
+        lines.extend_from_slice(line);
+        lines.push(b'\n');
+    });
+    lines
+}
+
+/// Calls `each` for those lines, with the byte of the sample where the record of each begins.
+fn each_text(sample: &[u8], layout: &Layout, mut each: impl FnMut(usize, &[u8])) {
+    let mut reader = Reader::new(sample, 0, layout);
     for _ in 0..MAX_ENTRIES {
         let Some(record) = reader.next() else { break };
         if matches!(record.content, Content::Payload | Content::Bare) && !record.payload.is_empty() {
-            lines.extend_from_slice(record::trim_end(&record.payload[..record::line_len(record.payload)]));
-            lines.push(b'\n');
+            each(record.offset, record::trim_end(&record.payload[..record::line_len(record.payload)]));
         }
     }
-    lines
+}
+
+/// A record that formats are tried on.
+fn is_sampled(record: &Record<'_>) -> bool {
+    matches!(record.content, Content::Payload | Content::Bare) && !record.payload.iter().all(u8::is_ascii_whitespace)
 }
 
 /// One JSON value over several lines, or a single line that is a whole file.
@@ -214,7 +235,7 @@ fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
     let mut counts = vec![0usize; known.len()];
     let mut sampled = 0usize;
     while let Some(record) = reader.next() {
-        if record.payload.iter().all(u8::is_ascii_whitespace) || !matches!(record.content, Content::Payload | Content::Bare) {
+        if !is_sampled(&record) {
             continue;
         }
         sampled += 1;
@@ -223,7 +244,7 @@ fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
         {
             counts[i] += 1;
         }
-        if sampled >= 2_000 {
+        if sampled >= MAX_RECORDS {
             break;
         }
     }

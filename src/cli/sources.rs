@@ -30,7 +30,7 @@ pub struct Args {
     /// How to write.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Say of one file why it is taken for what it is: scores, reasons, the runner-up, objections.
+    /// Say of one file why it is taken for what it is: scores, reasons, and what every other envelope and format objected to.
     #[arg(long, value_name = "FILE")]
     pub explain: Option<String>,
     /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources (a key or a glob over keys).
