@@ -19,6 +19,7 @@ use crate::run::{self, Options, Run, coverage};
 #[command(after_help = "Examples:
   corr sources runs/r42
   corr sources runs/r42 --explain logs/router.log     why a file is taken for what it is
+  corr sources runs/r42 --format-of 'logs/0.log=cri>srun+sglang'   how its lines are wrapped, and what they hold
   corr sources 'logs/*.log' --tz America/New_York     the zone of stamps that name none
   zcat server.log.gz | corr sources -
 
@@ -36,7 +37,7 @@ pub struct Args {
     /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources (a key or a glob over keys).
     #[arg(long, value_name = "[SOURCE=]ZONE")]
     pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, or SOURCE=ENVELOPE+FORMAT.
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
     #[arg(long, value_name = "SOURCE=FORMAT")]
     pub format_of: Vec<String>,
 }

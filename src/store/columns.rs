@@ -187,7 +187,7 @@ impl ColumnsBuilder {
         for &i in &order {
             fields.push(ArrowField::new(column_name(&self.columns[i].name), self.columns[i].values.arrow(), true));
         }
-                let mut properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_max_row_group_row_count(Some(GROUP))
             .set_data_page_row_count_limit(PAGE)
@@ -214,7 +214,8 @@ impl ColumnsBuilder {
         for (group, from) in (0..self.rows.len().max(1)).step_by(GROUP).enumerate() {
             let to = (from + GROUP).min(self.rows.len());
             let rows = &self.rows[from..to];
-            let mut group = Group { writer: file.next_row_group()?, texts: texts.create_column_writers(group)?.into_iter(), schema: &schema, at: 0 };
+            let mut group =
+                Group { writer: file.next_row_group()?, texts: texts.create_column_writers(group)?.into_iter(), schema: &schema, at: 0 };
             let known = |order: i64| (order != i64::MIN).then_some(order);
             group.numbers::<Int64Type>(&rows.iter().map(|r| r.offset as i64).collect::<Vec<_>>(), None)?;
             group.numbers::<Int64Type>(&rows.iter().map(|r| r.line as i64).collect::<Vec<_>>(), None)?;
@@ -435,11 +436,8 @@ impl Column {
             }
             offsets.resize(len + 1, last);
             let texts = &bytes[start as usize..start as usize + last as usize];
-            let array = StringArray::try_new(
-                OffsetBuffer::new(offsets.into()),
-                Buffer::from(texts),
-                Some(NullBuffer::new(there.finish())),
-            )?;
+            let array =
+                StringArray::try_new(OffsetBuffer::new(offsets.into()), Buffer::from(texts), Some(NullBuffer::new(there.finish())))?;
             return group.texts(array);
         }
         levels.clear();

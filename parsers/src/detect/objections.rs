@@ -81,16 +81,8 @@ impl Level {
 }
 
 fn of_envelope(envelope: &'static Envelope, level: &Level, depth: usize) -> Objection {
-    let mut out = Objection {
-        name: envelope.name,
-        what: "envelope",
-        depth,
-        of: 0,
-        not_taken: 0,
-        first: None,
-        reason: "",
-        shape: envelope.shape,
-    };
+    let mut out =
+        Objection { name: envelope.name, what: "envelope", depth, of: 0, not_taken: 0, first: None, reason: "", shape: envelope.shape };
     let mut entry = Entry::default();
     let mut at = 0;
     while at < level.lines.len() && out.of < MAX_ENTRIES {

@@ -370,12 +370,7 @@ pub fn each<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: imp
 }
 
 /// The same; returns where the structure ends, behind its bracket, if it does.
-fn walk<'a>(
-    message: &'a [u8],
-    open: usize,
-    event: &mut Event<'a>,
-    with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>),
-) -> Option<usize> {
+fn walk<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: impl Fn(&[u8], &'a [u8], &Item, &mut Event<'a>)) -> Option<usize> {
     let mut items = Items::new(message, open);
     while let Some(item) = items.next() {
         if item.open {
