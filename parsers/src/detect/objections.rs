@@ -63,11 +63,15 @@ impl Level {
         }
         let layout = Layout { envelopes: envelopes.to_vec(), ..Layout::default() };
         let (mut lines, mut places) = (Vec::new(), Vec::new());
-        super::each_text(sample, &layout, |at, line| {
-            places.push((lines.len(), at));
-            lines.extend_from_slice(line);
-            lines.push(b'\n');
-        });
+        let mut reader = Reader::new(sample, 0, &layout);
+        for _ in 0..MAX_ENTRIES {
+            let Some(record) = reader.next() else { break };
+            if let Some(line) = super::text(&record) {
+                places.push((lines.len(), record.offset));
+                lines.extend_from_slice(line);
+                lines.push(b'\n');
+            }
+        }
         Level { lines, places }
     }
 
