@@ -31,7 +31,7 @@ fn the_first_line_that_is_not_taken_is_named() {
     let all = objections(sample.as_bytes(), true, &[], &detect(sample.as_bytes(), true));
     // Three of four lines have labels, and what is inside is known: it is srun's.
     assert!(!all.iter().any(|o| o.name == "srun"));
-    let sample = format!("0: a\n1: b\nno label\nnor this\n2: c\n");
+    let sample = "0: a\n1: b\nno label\nnor this\n2: c\n";
     let all = objections(sample.as_bytes(), true, &[], &detect(sample.as_bytes(), true));
     let srun = found(&all, "srun");
     assert_eq!((srun.of, srun.not_taken, srun.first), (5, 2, Some(10)));
