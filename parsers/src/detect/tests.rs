@@ -69,3 +69,19 @@ fn markers_that_several_envelopes_have_are_no_envelope() {
     let detection = detect(b"{\"__REALTIME_TIMESTAMP\":\"1795978473250000\",\"_PID\":\"1\"}\n", true);
     assert_eq!(detection.layout.wrapped_in().as_deref(), Some("journald-json"));
 }
+
+#[test]
+fn an_envelope_that_begins_late_is_found() {
+    // Only part of the lines is looked at first; of 400 that are tried, 240 are labelled.
+    for block in [1, 2, 7, 160] {
+        let line = |i: usize| if i / block % 5 < 2 { format!("line {i} of a script\n") } else { format!("{}: {LINE}", i % 8) };
+        let mut lines: Vec<String> = (0..400).map(line).collect();
+        if block == 160 {
+            lines = (0..400).map(|i| if i < 160 { format!("line {i} of a script\n") } else { format!("{}: {LINE}", i % 8) }).collect();
+        }
+        let detection = detect(lines.concat().as_bytes(), true);
+        assert_eq!(detection.layout.wrapped_in().as_deref(), Some("srun"), "{block}: {:?}", detection.envelopes);
+        let taken = lines.iter().filter(|l| l.contains(": [")).count();
+        assert!(detection.envelopes[0].reason.starts_with(&format!("{taken} of 400 entries")), "{:?}", detection.envelopes);
+    }
+}
