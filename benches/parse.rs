@@ -274,3 +274,15 @@ fn detect_bare(bencher: Bencher) {
     let bytes = mixed()[..256 << 10].to_vec();
     bencher.counter(BytesCount::new(bytes.len())).bench_local(|| detect::detect(&bytes, false).sampled);
 }
+
+/// Detection of what journald kept of it: one envelope is believed, and others are tried on what it holds.
+#[divan::bench(sample_count = 50)]
+fn detect_journald_json(bencher: Bencher) {
+    let wrap = |_, line: &str, out: &mut Vec<u8>| {
+        let meta = "{\"__REALTIME_TIMESTAMP\":\"1779265801266456\",\"_HOSTNAME\":\"gpu-node-07\",\"_PID\":\"21877\",\"MESSAGE\":\"";
+        put(out, &[meta, line, "\"}"]);
+    };
+    let bytes = wrapped(wrap)[..256 << 10].to_vec();
+    assert_eq!(detect::detect(&bytes, false).layout.wrapped_in().as_deref(), Some("journald-json"));
+    bencher.counter(BytesCount::new(bytes.len())).bench_local(|| detect::detect(&bytes, false).sampled);
+}

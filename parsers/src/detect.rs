@@ -1,9 +1,15 @@
 //! What a source is: envelope and formats with a score, the reason, and the runner-up.
 
-use std::borrow::Cow;
+mod objections;
+#[cfg(test)]
+mod tests;
 
-use crate::format::{Content, Entry, Envelope, Format};
-use crate::record::{self, Layout, Reader};
+pub use objections::{Objection, first_unknown, objections};
+
+use std::cell::OnceCell;
+
+use crate::format::{Content, Entry, Envelope, Format, Meta};
+use crate::record::{self, Layout, Reader, Record};
 use crate::{ENVELOPES, FORMATS, declared, records};
 
 /// How much of a source's head is looked at.
@@ -11,6 +17,9 @@ pub const SAMPLE: usize = 256 << 10;
 
 /// So many entries of a sample are tried with an envelope.
 const MAX_ENTRIES: usize = 400;
+
+/// So many records of a sample are tried with the formats.
+const MAX_RECORDS: usize = 2_000;
 
 /// How well one candidate explains the sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,28 +52,19 @@ pub fn detect(sample: &[u8], whole: bool) -> Detection {
 
 /// [`detect`] with the formats that a run's users declared.
 pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Detection {
-    let sample = if whole || sample.last() == Some(&b'\n') {
-        sample
-    } else {
-        // A line that the sample cuts is not judged, unless it is the only one.
-        match memchr::memrchr(b'\n', sample) {
-            Some(end) => &sample[..=end],
-            None => sample,
-        }
-    };
+    let sample = whole_lines(sample, whole);
     let mut layout = Layout { formats: declared::ordered(FORMATS.to_vec(), user), ..Layout::default() };
-    let (mut formats, mut sampled) = rank_formats(sample, &layout);
+    let mut ranked = OnceCell::new();
     let mut envelopes = Vec::new();
-    let mut inside: Cow<'_, [u8]> = Cow::Borrowed(sample);
     while layout.envelopes.len() < MAX_DEPTH {
-        let Some(found) = envelope_of(&inside, sample, &layout, &formats, &mut envelopes) else { break };
-        (layout, formats, sampled) = found;
-        inside = Cow::Owned(texts(sample, &layout));
+        let Some((with, inner)) = envelope_of(sample, &layout, &ranked, &mut envelopes) else { break };
+        (layout, ranked) = (with, OnceCell::from(inner));
     }
     if layout.envelopes.is_empty() && whole && is_document(sample) {
         layout.document = true;
-        (formats, sampled) = rank_formats(sample, &layout);
+        ranked = OnceCell::new();
     }
+    let Ranked { formats, sampled, .. } = ranked.into_inner().unwrap_or_else(|| rank_formats(sample, &layout));
     let mut chosen: Vec<&'static Format> = Vec::new();
     for score in &formats {
         chosen.extend(FORMATS.iter().find(|f| f.name == score.name));
@@ -79,32 +79,39 @@ pub fn detect_with(sample: &[u8], whole: bool, user: &[&'static Format]) -> Dete
     Detection { layout, envelopes, formats, sampled }
 }
 
+/// A sample without the line that it cuts, unless that is the only one.
+fn whole_lines(sample: &[u8], whole: bool) -> &[u8] {
+    match memchr::memrchr(b'\n', sample).filter(|_| !whole) {
+        Some(end) => &sample[..=end],
+        None => sample,
+    }
+}
+
 /// Envelopes inside envelopes are looked for up to this depth.
 const MAX_DEPTH: usize = 3;
 
-/// The layout with one envelope more, if one is believed of what is `inside` those of `layout`; notes what was tried in `tried`.
-fn envelope_of(
-    inside: &[u8],
-    sample: &[u8],
-    layout: &Layout,
-    formats: &[Score],
-    tried: &mut Vec<Score>,
-) -> Option<(Layout, Vec<Score>, usize)> {
+/// The layout with one envelope more, if one is believed of what is inside those of `layout`, and what it holds; notes what was tried in `tried`.
+/// `ranked` is what `layout` holds, found when it is first asked for.
+fn envelope_of(sample: &[u8], layout: &Layout, ranked: &OnceCell<Ranked>, tried: &mut Vec<Score>) -> Option<(Layout, Ranked)> {
     let depth = layout.envelopes.len();
-    let known = |formats: &[Score]| formats.iter().filter(|f| f.name != records::JSON.name).map(|f| f.share).sum::<f64>();
-    let found = rank_envelopes(inside, depth);
+    let outer = || ranked.get_or_init(|| rank_formats(sample, layout));
+    let known = |ranked: &Ranked| ranked.formats.iter().filter(|f| f.name != records::JSON.name).map(|f| f.share).sum::<f64>();
+    let found = rank_envelopes(if depth == 0 { sample } else { &outer().lines }, depth);
     let mut chosen = None;
     for (score, hits) in &found {
         let Some(envelope) = ENVELOPES.iter().find(|e| e.name == score.name && !layout.envelopes.iter().any(|l| l.name == e.name)) else {
             continue;
         };
+        let sure = *hits >= envelope.least && score.share >= if envelope.least == 1 { ENOUGH } else { SURE };
+        // Nothing that it could reveal would count.
+        if !sure && score.share < if depth == 0 { ENOUGH } else { SOME } {
+            continue;
+        }
         let mut with = layout.clone();
         with.envelopes.push(envelope);
-        let (inner, sampled) = rank_formats(sample, &with);
-        let sure = *hits >= envelope.least && score.share >= if envelope.least == 1 { ENOUGH } else { SURE };
-        let reveals = score.share >= if depth == 0 { ENOUGH } else { SOME } && known(&inner) > known(formats);
-        if sure || reveals {
-            chosen = Some((with, inner, sampled));
+        let inner = rank_formats(sample, &with);
+        if sure || known(&inner) > known(outer()) {
+            chosen = Some((with, inner));
             break;
         }
     }
@@ -118,18 +125,15 @@ const ENOUGH: f64 = 0.5;
 const SURE: f64 = 0.9;
 const SOME: f64 = 0.02;
 
-/// The first lines of what the envelopes of a layout hold.
-fn texts(sample: &[u8], layout: &Layout) -> Vec<u8> {
-    let mut reader = Reader::new(sample, 0, layout);
-    let mut lines = Vec::new();
-    for _ in 0..MAX_ENTRIES {
-        let Some(record) = reader.next() else { break };
-        if matches!(record.content, Content::Payload | Content::Bare) && !record.payload.is_empty() {
-            lines.extend_from_slice(record::trim_end(&record.payload[..record::line_len(record.payload)]));
-            lines.push(b'\n');
-        }
-    }
-    lines
+/// The first line of what a record holds, which envelopes inside the layout's are tried on.
+fn text<'r>(record: &Record<'r>) -> Option<&'r [u8]> {
+    let holds = matches!(record.content, Content::Payload | Content::Bare) && !record.payload.is_empty();
+    holds.then(|| record::trim_end(&record.payload[..record::line_len(record.payload)]))
+}
+
+/// A record that formats are tried on.
+fn is_sampled(record: &Record<'_>) -> bool {
+    matches!(record.content, Content::Payload | Content::Bare) && !record.payload.iter().all(u8::is_ascii_whitespace)
 }
 
 /// One JSON value over several lines, or a single line that is a whole file.
@@ -147,7 +151,11 @@ fn is_document(sample: &[u8]) -> bool {
 /// Envelopes that explain anything of a sample, best first, with the number of their entries.
 fn rank_envelopes(sample: &[u8], depth: usize) -> Vec<(Score, usize)> {
     let mut scores = Vec::new();
+    let probes = if depth == 0 { probes(sample) } else { Vec::new() };
     for envelope in ENVELOPES.iter().filter(|e| e.marks.is_none_or(|marks| marks(sample))) {
+        if depth == 0 && is_hopeless(sample, envelope, &probes) {
+            continue;
+        }
         let (seen, hits) = try_envelope(sample, envelope);
         if hits > 0 {
             let reason = format!("{hits} of {seen} entries are {}", envelope.shape);
@@ -156,6 +164,46 @@ fn rank_envelopes(sample: &[u8], depth: usize) -> Vec<(Score, usize)> {
     }
     scores.sort_by(|a, b| b.0.share.total_cmp(&a.0.share));
     scores
+}
+
+/// So many lines are looked at before an envelope is tried on all, half of them the first ones.
+const PROBES: usize = 64;
+
+/// Where lines begin that stand for the others: the first ones, and some from everywhere among those that are tried.
+fn probes(sample: &[u8]) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < sample.len() && lines.len() < MAX_ENTRIES {
+        let len = record::line_len(&sample[at..]);
+        if !sample[at..at + len].trim_ascii().is_empty() {
+            lines.push(at);
+        }
+        at += len;
+    }
+    if lines.len() > PROBES {
+        let rest = lines.split_off(PROBES / 2);
+        // Steps of no period that a log has.
+        lines.extend((1..=PROBES / 2).map(|i| rest[(i * 0x9e37_79b9) % rest.len()]));
+    }
+    lines
+}
+
+/// Of an envelope whose every line is an entry, is none of these lines one? Then it is none of half of the lines, which it would have to be.
+fn is_hopeless(sample: &[u8], envelope: &Envelope, probes: &[usize]) -> bool {
+    if !(envelope.begins)(b"") {
+        return false;
+    }
+    let mut entry = Entry::default();
+    !probes.iter().any(|at| {
+        entry.clear();
+        (envelope.read)(sample, *at, &mut entry);
+        matches!(entry.content, Content::Payload | Content::Skip(_))
+    })
+}
+
+/// An envelope says no time of it.
+fn is_timeless(meta: &Meta) -> bool {
+    meta.stamp.is_none() && meta.received.is_none() && meta.monotonic.is_none()
 }
 
 /// Entries looked at, and entries that the envelope explains.
@@ -188,6 +236,8 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
         at += (envelope.read)(sample, at, &mut entry).max(1);
         seen += 1;
         match entry.content {
+            // `-- No entries --`, a boot's marker: several envelopes have the same.
+            Content::Skip(_) if is_timeless(&entry.meta) => seen -= 1,
             Content::Payload | Content::Skip(_) => hits += 1,
             // An empty line speaks neither for the envelope nor against it.
             Content::Bare if entry.text.is_empty() => seen -= 1,
@@ -201,13 +251,31 @@ fn try_envelope(sample: &[u8], envelope: &'static Envelope) -> (usize, usize) {
     (seen.max(1), hits)
 }
 
-fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
+/// What a layout holds.
+struct Ranked {
+    /// Formats that explain anything, best first.
+    formats: Vec<Score>,
+    sampled: usize,
+    /// The first lines of what its envelopes hold; empty where there are none.
+    lines: Vec<u8>,
+}
+
+fn rank_formats(sample: &[u8], layout: &Layout) -> Ranked {
     let mut reader = Reader::new(sample, 0, layout);
     let known = &layout.formats;
     let mut counts = vec![0usize; known.len()];
     let mut sampled = 0usize;
+    let mut lines = Vec::new();
+    let mut more_lines = if layout.envelopes.is_empty() { 0 } else { MAX_ENTRIES };
     while let Some(record) = reader.next() {
-        if record.payload.iter().all(u8::is_ascii_whitespace) || !matches!(record.content, Content::Payload | Content::Bare) {
+        if more_lines > 0 {
+            more_lines -= 1;
+            if let Some(text) = text(&record) {
+                lines.extend_from_slice(text);
+                lines.push(b'\n');
+            }
+        }
+        if !is_sampled(&record) {
             continue;
         }
         sampled += 1;
@@ -216,11 +284,11 @@ fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
         {
             counts[i] += 1;
         }
-        if sampled >= 2_000 {
+        if sampled >= MAX_RECORDS {
             break;
         }
     }
-    let mut scores: Vec<Score> = known
+    let mut formats: Vec<Score> = known
         .iter()
         .zip(&counts)
         .filter(|(_, n)| **n > 0)
@@ -231,6 +299,6 @@ fn rank_formats(sample: &[u8], layout: &Layout) -> (Vec<Score>, usize) {
             depth: 0,
         })
         .collect();
-    scores.sort_by(|a, b| b.share.total_cmp(&a.share));
-    (scores, sampled)
+    formats.sort_by(|a, b| b.share.total_cmp(&a.share));
+    Ranked { formats, sampled, lines }
 }

@@ -107,7 +107,7 @@ pub struct Args {
     /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
     #[arg(long, value_name = "[SOURCE=]ZONE")]
     pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT.
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
     #[arg(long, value_name = "SOURCE=FORMAT")]
     pub format_of: Vec<String>,
 }

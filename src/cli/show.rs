@@ -57,7 +57,7 @@ pub struct Args {
     /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
     #[arg(long, value_name = "[SOURCE=]ZONE")]
     pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT.
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
     #[arg(long, value_name = "SOURCE=FORMAT")]
     pub format_of: Vec<String>,
 }

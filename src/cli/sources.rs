@@ -19,6 +19,7 @@ use crate::run::{self, Options, Run, coverage};
 #[command(after_help = "Examples:
   corr sources runs/r42
   corr sources runs/r42 --explain logs/router.log     why a file is taken for what it is
+  corr sources runs/r42 --format-of 'logs/0.log=cri>srun+sglang'   how its lines are wrapped, and what they hold
   corr sources 'logs/*.log' --tz America/New_York     the zone of stamps that name none
   zcat server.log.gz | corr sources -
 
@@ -30,13 +31,13 @@ pub struct Args {
     /// How to write.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Say of one file why it is taken for what it is: scores, reasons, the runner-up, objections.
+    /// Say of one file why it is taken for what it is: scores, reasons, and what every other envelope and format objected to.
     #[arg(long, value_name = "FILE")]
     pub explain: Option<String>,
     /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources (a key or a glob over keys).
     #[arg(long, value_name = "[SOURCE=]ZONE")]
     pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, or SOURCE=ENVELOPE+FORMAT.
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
     #[arg(long, value_name = "SOURCE=FORMAT")]
     pub format_of: Vec<String>,
 }

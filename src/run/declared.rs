@@ -253,20 +253,30 @@ impl Declared {
         self.windows.iter().map(|(name, window)| (name.as_str(), window))
     }
 
-    /// The layout that `--format-of` or `corr.toml` forces on a source. An error says what is wrong with the option.
-    pub fn forced_layout(&self, key: &str, options: &Options) -> Result<Option<Layout>, String> {
-        let mut forced = None;
+    /// What `--format-of` forces, in the order given. An error says what is wrong with an option: a name that there is not, or a source that is
+    /// none of `files` (key and name as printed).
+    pub fn forced<'o>(&self, options: &'o Options, files: &[(&str, &str)]) -> Result<Vec<Forced<'o>>, String> {
+        let mut all = Vec::new();
         for option in &options.format_of {
             let wrong = |error: String| format!("--format-of {option}: {error}");
             let (pattern, names) =
                 option.rsplit_once('=').ok_or_else(|| wrong("write it as SOURCE=FORMAT or SOURCE=ENVELOPE+FORMAT".into()))?;
-            let layout = layout_named(names, self.formats.all()).map_err(wrong)?;
-            if matches_key(pattern, key).map_err(wrong)? {
-                forced = Some(layout);
+            let layout = layout_named(names.trim(), self.formats.all()).map_err(wrong)?;
+            let forced = Forced { pattern, matcher: matcher(pattern).map_err(wrong)?, layout };
+            if !files.iter().any(|(key, name)| forced.is(key, name)) {
+                let keys: Vec<&str> = files.iter().map(|(key, _)| *key).collect();
+                let near = did_you_mean(pattern, &keys).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                return Err(wrong(format!("no source is called `{pattern}`{near}")));
             }
+            all.push(forced);
         }
-        if forced.is_some() {
-            return Ok(forced);
+        Ok(all)
+    }
+
+    /// The layout that the last of `forced` that names this source, or `corr.toml`, forces on it.
+    pub fn forced_layout(&self, key: &str, name: &str, forced: &[Forced<'_>]) -> Result<Option<Layout>, String> {
+        if let Some(last) = forced.iter().rev().find(|f| f.is(key, name)) {
+            return Ok(Some(last.layout.clone()));
         }
         let said = self.source(key);
         if said.format.is_none() && said.envelopes.is_none() {
@@ -278,6 +288,22 @@ impl Declared {
             Some(names) => find_formats(names, self.formats.all())?,
         };
         Ok(Some(Layout { envelopes, formats, document: false }))
+    }
+}
+
+/// One `--format-of SOURCE=FORMAT`.
+#[derive(Debug)]
+pub struct Forced<'o> {
+    pattern: &'o str,
+    matcher: Option<globset::GlobMatcher>,
+    layout: Layout,
+}
+
+impl Forced<'_> {
+    /// Sources are named by their keys, by globs over these, or as they are printed.
+    fn is(&self, key: &str, name: &str) -> bool {
+        let plain = |text: &'_ str| text.trim_start_matches("./").to_string();
+        self.pattern == key || plain(self.pattern) == plain(name) || self.matcher.as_ref().is_some_and(|m| m.is_match(key))
     }
 }
 
@@ -335,7 +361,7 @@ fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
 
 fn find_formats(names: &str, user: &[&'static Format]) -> Result<Vec<&'static Format>, String> {
     let mut formats = Vec::new();
-    for name in names.split(',') {
+    for name in names.split(',').map(str::trim) {
         if name == "text" {
             continue;
         }
@@ -419,7 +445,7 @@ mod tests {
     fn nested_envelopes_are_named_outermost_first() {
         let text = "[source.\"a\"]\nenvelope = [\"journald-json\", \"journald-short\"]\n[source.\"b\"]\nenvelope = \"journald-short\"\n";
         let declared = Declared::parse(text, "corr.toml").unwrap();
-        let of = |key: &str, options: &Options| declared.forced_layout(key, options).unwrap().unwrap().wrapped_in();
+        let of = |key: &str, options: &Options| forced(&declared, key, options).unwrap().unwrap().wrapped_in();
         assert_eq!(of("a", &Options::default()).as_deref(), Some("journald-json > journald-short"));
         assert_eq!(of("b", &Options::default()).as_deref(), Some("journald-short"));
         for option in ["a=journald-json>journald-short", "a=journald-json > journald-short+sglang"] {
@@ -434,14 +460,56 @@ mod tests {
     fn an_option_forces_a_layout_and_a_misspelled_one_is_said() {
         let options = |option: &str| Options { format_of: vec![option.into()], ..Options::default() };
         let declared = Declared::default();
-        let forced = declared.forced_layout("logs/a.log", &options("logs/*=journald-short+systemd")).unwrap().unwrap();
-        assert_eq!(forced.wrapped_in().as_deref(), Some("journald-short"));
-        assert_eq!(forced.formats.iter().map(|f| f.name).collect::<Vec<_>>(), ["systemd"]);
-        assert!(declared.forced_layout("other", &options("logs/*=text")).unwrap().is_none());
-        let error = declared.forced_layout("a", &options("a=journald-shrot")).unwrap_err();
-        assert_eq!(error, "--format-of a=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?");
-        assert!(declared.forced_layout("a", &options("journald-short")).is_err());
+        let layout = forced(&declared, "logs/a.log", &options("logs/*=journald-short+systemd")).unwrap().unwrap();
+        assert_eq!(layout.wrapped_in().as_deref(), Some("journald-short"));
+        assert_eq!(layout.formats.iter().map(|f| f.name).collect::<Vec<_>>(), ["systemd"]);
+        assert!(forced(&declared, "other", &options("a.log=text")).unwrap().is_none());
+        assert!(forced(&declared, "logs/a.log", &options("./run/logs/a.log=text")).unwrap().is_some(), "as it is printed");
+        for (option, says) in [
+            (
+                "a.log=journald-shrot",
+                "--format-of a.log=journald-shrot: no format or envelope is called `journald-shrot`; did you mean `journald-short`?",
+            ),
+            ("a.log=cri>srum+sglang", "--format-of a.log=cri>srum+sglang: no envelope is called `srum`; did you mean `srun`?"),
+            ("a.log=cri+sglnag", "--format-of a.log=cri+sglnag: no format or envelope is called `sglnag`; did you mean `sglang`?"),
+            ("b.log=sglang", "--format-of b.log=sglang: no source is called `b.log`; did you mean `a.log`?"),
+            ("x/*=sglang", "--format-of x/*=sglang: no source is called `x/*`"),
+            ("journald-short", "--format-of journald-short: write it as SOURCE=FORMAT or SOURCE=ENVELOPE+FORMAT"),
+        ] {
+            assert_eq!(forced(&declared, "logs/b", &options(option)).unwrap_err(), says);
+        }
     }
+
+    #[test]
+    fn every_name_of_the_tables_can_be_forced() {
+        let declared = Declared::default();
+        let layout = |names: &str| {
+            let options = Options { format_of: vec![format!("a.log={names}")], ..Options::default() };
+            forced(&declared, "a.log", &options).unwrap().unwrap()
+        };
+        for envelope in ENVELOPES {
+            assert_eq!(layout(envelope.name).wrapped_in().as_deref(), Some(envelope.name));
+            assert_eq!(layout(envelope.name).formats.len(), FORMATS.len(), "any payload");
+            for format in FORMATS {
+                let nested = layout(&format!("cri>{}+{},text", envelope.name, format.name));
+                assert_eq!(nested.wrapped_in(), Some(format!("cri > {}", envelope.name)));
+                assert_eq!(nested.formats.iter().map(|f| f.name).collect::<Vec<_>>(), [format.name]);
+            }
+        }
+        for format in FORMATS {
+            let bare = layout(format.name);
+            assert_eq!((bare.wrapped_in(), bare.formats.len(), bare.formats[0].name), (None, 1, format.name));
+        }
+        assert!(layout("text").formats.is_empty());
+    }
+
+    /// What is forced on one of two sources.
+    fn forced(declared: &Declared, key: &str, options: &Options) -> Result<Option<Layout>, String> {
+        let name = format!("run/{key}");
+        let all = declared.forced(options, &[(key, &name), ("a.log", "run/a.log")])?;
+        declared.forced_layout(key, &name, &all)
+    }
+
     proptest::proptest! {
         #[test]
         fn any_text_is_read_or_refused_with_its_file(text in "(?s).{0,200}", key in "[a-z*{\\[.]{0,12}") {

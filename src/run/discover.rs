@@ -279,7 +279,7 @@ pub fn look(found: &Found, forced: Option<&Layout>, user: &[&'static Format]) ->
         return source(found, class, empty_detection(), compression);
     }
     let detection = detect::detect_with(&sample, whole, user);
-    if detection.formats.is_empty() && detection.envelopes.is_empty() && is_binary(&sample) {
+    if detection.formats.is_empty() && detection.layout.envelopes.is_empty() && is_binary(&sample) {
         let why = "binary, in no format that corr knows".into();
         let next = "if it is a log, export it as text; else leave it out of the run directory".into();
         return Looked::NotRead(NotRead { name: found.name.clone(), why, next, failure: true });

@@ -77,8 +77,10 @@ pub fn open(arguments: &[String], options: &Options) -> Result<Run, OpenError> {
         not_read: listing.not_read.clone(),
         declared,
     };
+    let files: Vec<(&str, &str)> = listing.files.iter().map(|f| (f.key.as_str(), f.name.as_str())).collect();
+    let all = run.declared.forced(options, &files).map_err(OpenError::Option)?;
     for found in &listing.files {
-        let forced = run.declared.forced_layout(&found.key, options).map_err(OpenError::Option)?;
+        let forced = run.declared.forced_layout(&found.key, &found.name, &all).map_err(OpenError::Option)?;
         match discover::look(found, forced.as_ref(), run.declared.formats()) {
             Looked::Source(source) => run.sources.push(*source),
             Looked::NotRead(not_read) => run.not_read.push(not_read),

@@ -134,10 +134,19 @@ fn may_precede(prefix: &[u8], message: &[u8]) -> bool {
         || prefix.windows(8).any(|time| stamp::clock_seconds(time).is_some())
 }
 
-/// Does the line end as a request's record does, and so is what is left of a prompt that quotes a log? A record of a request ends so itself.
+/// Does the line end as a request's record does, and so is what is left of a prompt that quotes a log? Or is the message the end of a string
+/// that another text quotes (`… b'<30>Nov 29 18:41:40 vm python3[2101]: The server is …!'`)? A record of a request ends so itself.
 fn is_quoted(line: &[u8], at: usize) -> bool {
     let is_request = matches!(&line[at..at + 4], b"Rece" | b"Fini" | b"serv");
-    !is_request && text::is_rest(line)
+    !is_request && (text::is_rest(line) || is_string(line, at))
+}
+
+/// Does a quotation mark that opens before byte `at`, behind what a page may put before a line, close at the line's end?
+fn is_string(line: &[u8], at: usize) -> bool {
+    let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
+    let Some(mark) = line[..end].trim_ascii_end().last().filter(|b| matches!(b, b'\'' | b'"')) else { return false };
+    let before = &line[artefacts(line).min(at)..at];
+    before.iter().filter(|b| *b == mark).count() % 2 == 1
 }
 
 /// A Dynamo worker prints SGLang's messages with its own head, which says more.
@@ -239,9 +248,11 @@ mod tests {
             "> hello",
             "it prints `SIGQUIT received. signum=None` and ends",
             "| ready | The server is fired up and ready to roll! |",
+            "['--rfc3164'] b'<30>Nov 29 18:41:40 vm python3[2101]: The server is fired up and ready to roll!'",
             "2026-11-29T18:06:46.870571Z  INFO scheduler.report: Prefill batch, #new-seq: 1",
         ] {
             assert!(!head(line.as_bytes()), "{line}");
+            assert!(!head(format!("{line}\n").as_bytes()), "{line}");
         }
     }
 }

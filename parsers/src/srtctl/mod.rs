@@ -35,6 +35,8 @@ const SCRIPT: &[&str] = &[
     "SA-Bench complete. Results in ",
     "SGLang-Bench Config: ",
     "SGLang-Bench completed",
+    // The one line of `readiness.log`.
+    "Router ready: prefill=",
 ];
 
 fn head(line: &[u8]) -> bool {

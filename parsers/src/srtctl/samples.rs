@@ -5,6 +5,7 @@ pub static SRTCTL: &[(&str, &str)] = &[
     ("[srtctl:2026-11-29T18:54:29Z] Run directory: /srv/runs/run_dynamo/corr-direct-20261129T185427Z-1", "run_started"),
     ("[srtctl:2026-11-29T18:54:29Z] Started agg-0: pid=10236 log=/srv/runs/a/logs/worker-0.log", "process_started"),
     ("[srtctl:2026-11-29T18:54:32Z] Router ready: prefill=0/0 decode=2/2", "model_ready"),
+    ("Router ready: prefill=0/0 decode=2/2", "model_ready"),
     ("[srtctl:2026-11-29T18:54:34Z] Starting benchmark", "benchmark_started"),
     ("[srtctl:2026-11-29T18:55:21Z] Benchmark completed successfully", "benchmark_completed"),
     ("[srtctl:2026-11-29T18:57:17Z] ERROR: owned service agg-1 exited", "process_exited"),

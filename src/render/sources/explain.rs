@@ -1,26 +1,75 @@
-//! `corr sources --explain FILE`: why a source is taken for what it is.
+//! `corr sources --explain FILE`: why a source is taken for what it is, and what every other envelope and format objected to.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
-use corr_parsers::detect::{Detection, Score};
+use corr_parsers::clock::Clock;
+use corr_parsers::detect::{self, Detection, Objection, Score};
 use corr_parsers::{ENVELOPES, FORMATS, declared};
 use serde_json::{Value as Json, json};
 
 use crate::render::safe::terminal;
+use crate::render::shown::visible_text;
 use crate::run::Run;
+use crate::run::events::{self, Start};
+use crate::run::sample::Sample;
 use crate::run::source::{Class, Source};
+use crate::run::timing::Timing;
 use crate::store::manifest::{how_name, rule_name};
 
 /// The reasons for one source.
 pub struct Explained<'r> {
     source: &'r Source,
+    /// What was not chosen.
+    rejected: Vec<Objection>,
+    /// Where the first record stands that begins like no known format.
+    unknown: Option<usize>,
+    /// Lines that are spoken of, by their byte in the sample.
+    lines: BTreeMap<usize, Line>,
 }
+
+/// A line as people may see it.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    number: u64,
+    /// Its beginning, without what is withheld.
+    text: String,
+}
+
+/// So many characters of a line are shown.
+const SHOWN: usize = 60;
 
 /// Finds the source of a name or key.
 pub fn explain<'r>(run: &'r Run, name: &str) -> Option<Explained<'r>> {
     let clean = name.trim_start_matches("./");
     let source = run.sources.iter().find(|s| s.key == clean || s.name == name || s.name.trim_start_matches("./") == clean)?;
-    Some(Explained { source })
+    let sample = Sample::read(source);
+    if sample.bytes.is_empty() {
+        return Some(Explained { source, rejected: Vec::new(), unknown: None, lines: BTreeMap::new() });
+    }
+    let rejected = detect::objections(&sample.bytes, sample.whole, run.declared.formats(), &source.detection);
+    let unknown = detect::first_unknown(&sample.bytes, sample.whole, &source.detection.layout);
+    let asked = rejected.iter().filter_map(|o| o.first).chain(unknown);
+    let lines = lines(&sample.bytes, source, asked.map(|at| (at, Line::default())).collect());
+    Some(Explained { source, rejected, unknown, lines })
+}
+
+/// Fills in the lines that begin at these bytes of a sample. They are read as records, which tells what of them is withheld.
+fn lines(sample: &[u8], source: &Source, mut asked: BTreeMap<usize, Line>) -> BTreeMap<usize, Line> {
+    let timing = Timing::plain(Clock::assumed());
+    events::each(sample, &source.detection.layout, &timing, Start::of_source(), sample.len(), |record, event, facts| {
+        for (at, line) in asked.range_mut(record.offset..record.offset + record.len) {
+            line.number = facts.line + events::count_lines(&sample[record.offset..*at]);
+            // Where the payload is not a part of the source it is shown from its beginning.
+            let from = record.payload_at.map_or(0, |start| at.saturating_sub(start).min(record.payload.len()));
+            let rest = &record.payload[from..];
+            let end = from + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            line.text = visible_text(record.payload, from..end, &event.withheld).chars().take(SHOWN).collect();
+        }
+        ControlFlow::Continue(())
+    });
+    asked
 }
 
 impl Explained<'_> {
@@ -53,8 +102,8 @@ impl Explained<'_> {
             None => writeln!(out, "  format     none known: its lines are kept as text and are searchable")?,
         }
         scores(out, detection.formats.iter())?;
-        for objection in objections(detection) {
-            writeln!(out, "  objection  {objection}")?;
+        for objection in self.objections() {
+            writeln!(out, "  objection  {}", terminal(&objection))?;
         }
         writeln!(out, "  owner      {}", terminal(&source.owner.how))?;
         let clock = &source.clock;
@@ -64,7 +113,25 @@ impl Explained<'_> {
             "  to say otherwise: --format-of '{}=FORMAT', --tz '{}=ZONE', or corr.toml",
             terminal(&source.key),
             terminal(&source.key)
-        )
+        )?;
+        self.write_rejected(out)
+    }
+
+    /// Every envelope and format that was not chosen on a line, and then the lines that they name.
+    fn write_rejected(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.rejected.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "  not chosen: how much it does not take, from which line on, and what it would take")?;
+        for rejected in &self.rejected {
+            writeln!(out, "    {:<8} {:<27}{}", rejected.what, rejected.name, terminal(&self.reason(rejected)))?;
+        }
+        // An envelope's line is shown by what the chosen ones found in it.
+        let holds = if self.source.detection.layout.envelopes.is_empty() { "" } else { "holds " };
+        for line in self.lines.values() {
+            writeln!(out, "    line {}: {holds}{}", line.number, terminal(&line.text))?;
+        }
+        Ok(())
     }
 
     /// For programs.
@@ -84,10 +151,60 @@ impl Explained<'_> {
             "envelopes": list(&source.detection.envelopes),
             "format": source.format(),
             "formats": list(&source.detection.formats),
-            "objections": objections(&source.detection),
+            "objections": self.objections(),
+            "rejected": self.rejected.iter().map(|r| self.rejected_json(r)).collect::<Vec<_>>(),
             "owner": source.owner,
             "clock": {"rule": rule_name(source.clock.rule), "how": how_name(source.clock.how), "evidence": source.clock.evidence},
         })
+    }
+
+    /// For people: `7 of 7 entries from line 1; objects with … (not JSON)`.
+    fn reason(&self, rejected: &Objection) -> String {
+        let Objection { what, of, not_taken, reason, shape, .. } = *rejected;
+        if of == 0 {
+            return reason.into();
+        }
+        let units = if what == "envelope" { "entries" } else { "records" };
+        let mut out = format!("{not_taken} of {of} {units}");
+        if let Some(line) = rejected.first.and_then(|at| self.lines.get(&at)) {
+            out.push_str(&format!(" from line {}", line.number));
+        }
+        if let Some(around) = rejected.depth.checked_sub(1).and_then(|i| self.source.detection.layout.envelopes.get(i))
+            && what == "envelope"
+        {
+            out.push_str(&format!(" inside {}", around.name));
+        }
+        out.push_str(&format!("; {shape}"));
+        if !reason.is_empty() {
+            out.push_str(&format!(" ({reason})"));
+        }
+        out
+    }
+
+    fn rejected_json(&self, rejected: &Objection) -> Json {
+        let line = rejected.first.and_then(|at| self.lines.get(&at));
+        json!({
+            "what": rejected.what,
+            "name": rejected.name,
+            "depth": rejected.depth,
+            "of": rejected.of,
+            "not_taken": rejected.not_taken,
+            "reason": rejected.reason,
+            "shape": rejected.shape,
+            "first_line": line.map(|l| l.number),
+            "first_text": line.map(|l| l.text.as_str()),
+        })
+    }
+
+    /// What speaks against the choice.
+    fn objections(&self) -> Vec<String> {
+        let mut out = objections(&self.source.detection);
+        if let Some(line) = self.unknown.and_then(|at| self.lines.get(&at))
+            && !self.source.detection.formats.is_empty()
+        {
+            out.push(format!("line {} is the first that begins like no known format: {}", line.number, line.text));
+        }
+        out
     }
 }
 

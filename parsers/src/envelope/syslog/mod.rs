@@ -9,6 +9,7 @@ mod rfc5424;
 
 use super::every_line;
 use crate::format::{Entry, Envelope};
+use crate::record::line_len;
 
 /// rsyslog's traditional file format.
 pub static TRADITIONAL: Envelope = Envelope {
@@ -73,7 +74,14 @@ const LINES: usize = 2_000;
 /// journalctl indents?
 fn is_rsyslog(sample: &[u8], stamp: header::Read) -> bool {
     let mut found = false;
-    for line in sample.split(|b| *b == b'\n').take(LINES) {
+    let mut rest = sample;
+    for _ in 0..LINES {
+        let (line, behind) = rest.split_at(line_len(rest));
+        if line.is_empty() {
+            break;
+        }
+        rest = behind;
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.starts_with(b"          ") || line.starts_with(b"-- Boot ") {
             return false;
         }
