@@ -46,11 +46,25 @@ fn wrapped(envelope: &Envelope, lines: &[&str]) -> Vec<Vec<u8>> {
     if let Some(sample) = journald(envelope.name) {
         let mut all: Vec<Vec<u8>> = sample.chunks(2_000).map(<[u8]>::to_vec).collect();
         all.push(sample.to_vec());
+        all.extend(in_pieces(envelope.name, sample));
         return all;
     }
     let mut all: Vec<Vec<u8>> = lines.chunks(4).filter_map(|some| wrap(envelope.name, some)).collect();
     all.extend(wrap(envelope.name, lines));
     all
+}
+
+/// A request line in two pieces of the size at which the first versions of journald cut.
+fn in_pieces(envelope: &str, sample: &[u8]) -> Option<Vec<u8>> {
+    let whole = format!("Receive: obj=GenerateReqInput(rid='r1', text='{}', input_ids=None)", "words ".repeat(400));
+    let (first, second) = whole.split_at(2_048);
+    let sample = String::from_utf8_lossy(sample);
+    let entry = |text: &str| match envelope {
+        "journald-json" => Some(format!("{{\"__REALTIME_TIMESTAMP\":\"1795978173100001\",\"_PID\":\"7\",\"MESSAGE\":\"{text}\"}}\n")),
+        "journald-export" => Some(format!("__REALTIME_TIMESTAMP=1795978173100001\n_PID=7\nMESSAGE={text}\n\n")),
+        _ => Some(format!("{}]: {text}\n", sample.lines().next()?.split_once("]: ")?.0)),
+    };
+    Some((entry(first)? + &entry(second)?).into_bytes())
 }
 
 fn journald(envelope: &str) -> Option<&'static [u8]> {
