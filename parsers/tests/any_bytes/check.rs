@@ -197,7 +197,8 @@ fn event_holds(payload: &[u8], event: &Event<'_>) {
         match &field.value {
             Value::Str(text) => size += text.len(),
             Value::UInt(n) => assert!(*n > i64::MAX as u64, "{field:?}"),
-            Value::Int(_) | Value::Float(_) | Value::Bool(_) => {}
+            Value::Float(n) => assert!(n.is_finite(), "{field:?}"),
+            Value::Int(_) | Value::Bool(_) => {}
         }
     }
     for id in &event.ids {
