@@ -181,6 +181,9 @@ pub fn read_iso(bytes: &[u8]) -> Option<RawStamp> {
     Some(RawStamp { ns, width, zone, at: 0, len: (at + zone_len) as u32 })
 }
 
+/// All zones that ever were are nearer to UTC than so many seconds.
+pub const MAX_OFFSET: i32 = 16 * 3600;
+
 /// Reads `Z`, `+HHMM`, `+HH:MM`, `-HHMM` or `-HH:MM` at the start of `bytes`; anything else is `Zone::Naive` of length 0.
 pub fn read_offset(bytes: &[u8]) -> (Zone, usize) {
     match bytes.first() {
@@ -192,10 +195,11 @@ pub fn read_offset(bytes: &[u8]) -> (Zone, usize) {
     let colon = usize::from(bytes.get(3) == Some(&b':'));
     let parts = (bytes.get(1..3).and_then(digits), bytes.get(3 + colon..5 + colon).and_then(digits));
     let (Some(h), Some(m)) = parts else { return (Zone::Naive, 0) };
-    if h > 15 || m > 59 {
+    let east = sign * (h * 3600 + m * 60) as i32;
+    if m > 59 || east.abs() >= MAX_OFFSET {
         return (Zone::Naive, 0);
     }
-    (Zone::Offset(sign * (h * 3600 + m * 60) as i32), 5 + colon)
+    (Zone::Offset(east), 5 + colon)
 }
 
 /// A stamp from a Unix epoch number of milliseconds.

@@ -5,7 +5,7 @@ use chrono::{Datelike, Timelike};
 
 use super::definition::{Definition, Part, Problem};
 use crate::records::stamps as any;
-use crate::stamp::{RawStamp, SECOND, Zone, days};
+use crate::stamp::{MAX_OFFSET, RawStamp, SECOND, Zone, days};
 
 /// Earliest and latest epoch that is taken for a time of a log, in ns: 1990 and 2261. A number outside was read in a wrong unit.
 const EARLIEST: i64 = 631_152_000 * SECOND;
@@ -171,12 +171,12 @@ impl Written {
         };
         let width = self.width / 10i64.pow(digits.min(9));
         let zone = match (parsed.offset(), self.has_year) {
-            (Some(east), true) => {
+            (Some(east), true) if east.abs() < MAX_OFFSET => {
                 ns = ns.checked_sub(i64::from(east) * SECOND)?;
                 Zone::Offset(east)
             }
-            // Without a year an offset places nothing.
-            (Some(_), false) => return None,
+            // Without a year an offset places nothing, and none is that of no zone.
+            (Some(_), _) => return None,
             (None, true) if self.utc => Zone::Utc,
             (None, true) => Zone::Naive,
             (None, false) => Zone::Yearless,

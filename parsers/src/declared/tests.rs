@@ -103,6 +103,17 @@ fn stamps_are_as_wide_as_their_digits() {
 }
 
 #[test]
+fn an_offset_that_no_zone_has_gives_no_time() {
+    let mut d = pattern("t-offset", r"S (?<t>.+) END", "S 29/Nov/2026:18:54:32 +0000 END");
+    (d.stamp, d.stamp_format) = (Some("t".into()), Some("%d/%b/%Y:%H:%M:%S %z".into()));
+    let far = stamped(&d, "S 29/Nov/2026:18:54:32 +1400 END");
+    assert_eq!(far, Some((1_795_978_472_000_000_000 - 14 * 3_600_000_000_000, 1_000_000_000, Zone::Offset(50_400))));
+    for offset in ["+1600", "-2359", "+3000", "-9959"] {
+        assert_eq!(stamped(&d, &format!("S 29/Nov/2026:18:54:32 {offset} END")), None, "{offset}");
+    }
+}
+
+#[test]
 fn a_double_is_no_finer_than_it_resolves() {
     let mut d = pattern("t-double", r"S (?<t>\S+)", "S 1795978472.5");
     (d.stamp, d.stamp_unit) = (Some("t".into()), Some("s".into()));

@@ -202,8 +202,9 @@ fn read<'a>(record: &'a [u8], at: usize, event: &mut Event<'a>) {
     }
     event.message = at..end;
     super::message(&record[at..end], event);
-    // The prefix holds words that are in no field.
+    // The prefix holds words that are in no field, and so does what a page put behind.
     event.columnar = false;
+    event.keyed = false;
 }
 
 /// Stamp, level and rank tags of a prefix that is not known. A time without a date is none.

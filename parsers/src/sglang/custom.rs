@@ -54,6 +54,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> bool {
         super::message(inner, event);
         // The object's other words are in no field.
         event.columnar = false;
+        event.keyed = false;
         return true;
     }
     // An escaped message is read from its own copy, so that nothing of it is borrowed.

@@ -1,11 +1,11 @@
 //! Where a syslog message ends: at the line's, where its octet count says, or where the next datagram's head stands.
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use super::{header, rfc5424};
 use crate::envelope::{digits, number};
 use crate::format::{Content, Entry};
-use crate::record::{line_len, trim_end};
+use crate::record::trim_end;
 
 /// A count is believed up to this size.
 const MAX_FRAME: usize = 1 << 20;
@@ -19,7 +19,7 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry, parse: fn(&[u8], &mut En
             (end + behind, &rest[head..end])
         }
         None => {
-            let len = datagram(&rest[..line_len(rest)]);
+            let len = datagram(rest);
             (len, message(&rest[..len]))
         }
     };
@@ -50,7 +50,8 @@ fn count(bytes: &[u8]) -> Option<(usize, usize)> {
 fn counted(bytes: &[u8]) -> Option<(usize, usize)> {
     let (size, head) = count(bytes)?;
     let end = head.checked_add(size).filter(|end| size <= MAX_FRAME && *end <= bytes.len())?;
-    let fits = matches!(bytes.get(end), None | Some(b'\n')) || begins(message(&bytes[end..]));
+    // What follows is looked through once for each message, so one must begin here.
+    let fits = begins(&bytes[head..]) && (matches!(bytes.get(end), None | Some(b'\n')) || begins(message(&bytes[end..])));
     // A jump into the message finds its head at the nearest line that begins one: no line inside may.
     let clear = || memchr::memchr_iter(b'\n', &bytes[head..head.max(end - 1)]).all(|i| !begins(message(&bytes[head + i + 1..])));
     (fits && clear()).then_some((head, end))
@@ -60,15 +61,22 @@ fn begins(message: &[u8]) -> bool {
     header::begins(message) || rfc5424::begins(message)
 }
 
-/// Length of the datagram with which a line begins: others may follow without anything between.
-fn datagram(line: &[u8]) -> usize {
-    let mut at = count(line).map_or(0, |(_, head)| head) + 1;
-    while let Some(step) = line.get(at..).and_then(|rest| memchr(b'<', rest)) {
+/// Length of the datagram with which `bytes` begin, to the line's end if none follows it in its line. Looks no farther than its end: a line
+/// may hold a million of them.
+fn datagram(bytes: &[u8]) -> usize {
+    if bytes.first() == Some(&b'\n') {
+        return 1;
+    }
+    let mut at = count(bytes).map_or(0, |(_, head)| head) + 1;
+    while let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'<', b'\n', rest)) {
         at += step;
-        if begins(&line[at..]) {
+        if bytes[at] == b'\n' {
+            return at + 1;
+        }
+        if begins(&bytes[at..]) {
             return at;
         }
         at += 1;
     }
-    line.len()
+    bytes.len()
 }

@@ -156,6 +156,17 @@ fn octet_counts() {
 }
 
 #[test]
+fn many_datagrams_of_a_line_cost_one_read() {
+    // What looks to the line's end for each of them would not end within the test's time; nor what believes a count before a head is seen.
+    let entries = read_all("<30>Jun 10 14:00:00 vm a: x".repeat(150_000).as_bytes(), &RFC3164);
+    assert!(entries.len() == 150_000 && entries.iter().all(|e| e.text == b"x" && e.content == Content::Payload));
+    let (lines, width) = (80_000, 11);
+    let counts: String = (1..=lines).map(|i| format!("{:07} <x\n", (lines - i) * width + 3)).collect();
+    let entries = read_all(counts.as_bytes(), &RFC5424);
+    assert!(entries.len() == lines && entries.iter().all(|e| e.text.ends_with(b" <x") && e.content == Content::Bare));
+}
+
+#[test]
 fn rsyslogs_files_and_journalctls_are_told_apart() {
     let lines = |text: &str| detect(text.as_bytes(), true).layout.wrapped_in();
     let plain = "Nov 29 18:41:23 vm python3[2101]: one\nNov 29 18:41:24 vm python3[2101]: two\n";

@@ -365,6 +365,20 @@ fn custom_logging_configurations() {
     assert_eq!((bracket.kind.name, bracket.level, bracket.columnar), ("decode_batch", Some(Level::Info), false));
 }
 
+/// Only what stands before a keyed record's message is read for words: nothing may stand behind it.
+#[test]
+fn words_behind_a_message_are_not_forgotten() {
+    for line in [
+        r#"{"asctime": "2026-05-20 08:30:12,485", "message": "Decode batch, #running-req: 2, #token: 9", "funcName": "report"}"#,
+        "`[2026-05-20 08:30:12 site] Decode batch, #running-req: 2, #token: 9</code>",
+    ] {
+        let event = parse_line(line);
+        assert_eq!((event.kind.name, event.columnar, event.keyed), ("decode_batch", false, false), "{line}");
+        assert_eq!(event.get("running_reqs"), Some(&Value::Int(2)), "{line}");
+        assert!(event.message.end < line.len(), "{line}");
+    }
+}
+
 #[test]
 fn one_long_line_costs_one_read() {
     // Many open quotes, brackets and keys: a parser that starts over at each of them would not end within the test's time.
