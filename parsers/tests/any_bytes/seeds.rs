@@ -76,6 +76,7 @@ fn journald(envelope: &str) -> Option<&'static [u8]> {
         "journald-short-iso-precise" => include_bytes!("../../src/envelope/journald/samples/short-iso-precise.txt"),
         "journald-short-iso" => include_bytes!("../../src/envelope/journald/samples/short-iso.txt"),
         "journald-short-full" => include_bytes!("../../src/envelope/journald/samples/short-full.txt"),
+        "journald-with-unit" => include_bytes!("../../src/envelope/journald/samples/with-unit.txt"),
         "journald-short-precise" => include_bytes!("../../src/envelope/journald/samples/short-precise.txt"),
         "journald-short-unix" => include_bytes!("../../src/envelope/journald/samples/short-unix.txt"),
         "journald-short-monotonic" => include_bytes!("../../src/envelope/journald/samples/short-monotonic.txt"),

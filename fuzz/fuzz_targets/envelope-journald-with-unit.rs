@@ -1,0 +1,3 @@
+#![no_main]
+
+corr_fuzz::target!("envelope-journald-with-unit");
