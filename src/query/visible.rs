@@ -183,7 +183,7 @@ mod tests {
         };
         let want = ["obj", "X", "a1", "1", "image", "data", "None", "video", "data", "None", "b", "22"];
         assert_eq!(pieces(&event), want);
-        event.plain = vec![12..46];
+        event.plain.push(12..46);
         assert_eq!(&payload[12..46], b"image_data=None, video_data=None, ");
         assert_eq!(pieces(&event), want);
     }

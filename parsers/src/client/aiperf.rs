@@ -6,7 +6,7 @@ use super::{field, holds, kinds, other, withhold};
 use crate::event::{Event, Field, Outcome};
 use crate::ids::IdKind;
 use crate::json::{self, End, Member};
-use crate::records::keys;
+use crate::records::{MAX_FIELD, keys};
 use crate::stamp::{RawStamp, from_unix_ns};
 use crate::trace::row::{self, Span};
 use crate::trace::{self, headers};
@@ -165,7 +165,7 @@ fn error<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
 
 /// What the server or the client library said. A long one, or one that quotes a body, is withheld.
 fn message<'a>(value: Span<'a>, event: &mut Event<'a>, member: &Member<'a>) {
-    if value.bytes.len() > super::MAX_FIELD + 2 || keys::secret_inside(value.bytes).is_some() {
+    if value.bytes.len() > MAX_FIELD + 2 || keys::secret_inside(value.bytes).is_some() {
         return withhold(event, value, "message");
     }
     field(event, "error", member);

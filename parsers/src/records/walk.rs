@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::MAX_FIELD;
 use super::keys::{self, Role};
 use super::stamps;
 use crate::dynamo::id;
@@ -18,8 +19,6 @@ const MAX_DEPTH: usize = 12;
 /// Keys that are joined into a field's name.
 const MAX_JOINED: usize = 3;
 const MAX_FIELDS: usize = 64;
-/// A longer string is no field.
-const MAX_FIELD: usize = 200;
 /// A longer string under any name may be a body, and is withheld.
 const MAX_SHOWN: usize = 512;
 const MAX_IDS: usize = 256;
