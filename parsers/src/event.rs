@@ -1,6 +1,7 @@
 //! A parsed record: stamp, kind, ids, typed fields, message.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use crate::ids::{Id, IdKind};
@@ -79,6 +80,32 @@ pub enum Value<'a> {
     Str(Cow<'a, str>),
 }
 
+/// The value alone, as counts and tables show it: text without quotes.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Int(n) => n.fmt(out),
+            Value::UInt(n) => n.fmt(out),
+            Value::Float(n) => n.fmt(out),
+            Value::Bool(b) => b.fmt(out),
+            Value::Str(text) => text.fmt(out),
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The same value, borrowing nothing.
+    pub fn into_owned<'b>(self) -> Value<'b> {
+        match self {
+            Value::Int(n) => Value::Int(n),
+            Value::UInt(n) => Value::UInt(n),
+            Value::Float(n) => Value::Float(n),
+            Value::Bool(b) => Value::Bool(b),
+            Value::Str(text) => Value::Str(Cow::Owned(text.into_owned())),
+        }
+    }
+}
+
 /// One field of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<'a> {
@@ -88,6 +115,13 @@ pub struct Field<'a> {
     pub raw: Cow<'a, str>,
     /// The typed value.
     pub value: Value<'a>,
+}
+
+impl Field<'_> {
+    /// The same field, borrowing nothing: for what was read from a decoded copy of a record's part.
+    pub fn into_owned<'b>(self) -> Field<'b> {
+        Field { name: Cow::Owned(self.name.into_owned()), raw: Cow::Owned(self.raw.into_owned()), value: self.value.into_owned() }
+    }
 }
 
 /// Why a span of the payload is not rendered, indexed or stored unless asked for.

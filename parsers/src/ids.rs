@@ -95,7 +95,7 @@ fn without<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 /// A worker id as u64: decimal digits, or hex with at least one letter (with or without `0x`).
 pub fn worker_id(text: &str) -> Option<u64> {
     if let Some(hex) = text.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).ok();
+        return from_hex(hex);
     }
     if text.is_empty() || text.len() > 20 {
         return None;
@@ -105,9 +105,27 @@ pub fn worker_id(text: &str) -> Option<u64> {
     }
     // A hex worker id has no leading zeros, so 15 or 16 digits cover 255 of 256 ids; shorter text is taken as a name.
     if (12..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return u64::from_str_radix(text, 16).ok();
+        return from_hex(text);
     }
     None
+}
+
+/// The number of up to 16 hex digits, without a sign.
+pub fn from_hex(digits: &str) -> Option<u64> {
+    if digits.starts_with('+') { None } else { u64::from_str_radix(digits, 16).ok() }
+}
+
+/// Is this `len` hex digits and nothing else?
+pub fn is_hex(text: &str, len: usize) -> bool {
+    text.len() == len && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// The trace id and the span id of a W3C `traceparent`: `00-{32 hex}-{16 hex}-01`. Each is `None` where it has not that form.
+pub fn traceparent(text: &str) -> (Option<&str>, Option<&str>) {
+    let mut parts = text.split('-').skip(1);
+    let trace = parts.next().filter(|id| is_hex(id, 32));
+    let span = parts.next().filter(|id| is_hex(id, 16));
+    (trace, span)
 }
 
 /// Is this the 8-4-4-4-12 form?
@@ -128,6 +146,21 @@ mod tests {
         let mut out = String::new();
         canonical(kind, text, &mut out);
         out
+    }
+
+    #[test]
+    fn a_sign_is_no_hex_digit() {
+        assert_eq!(worker_id("0x2a"), Some(42));
+        assert_eq!(worker_id("0x+2a"), None);
+    }
+
+    #[test]
+    fn traceparents() {
+        let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        assert_eq!(traceparent(&format!("00-{trace}-{span}-01")), (Some(trace), Some(span)));
+        assert_eq!(traceparent(&format!("00-{trace}-{}-01", &span[1..])), (Some(trace), None));
+        assert_eq!(traceparent(&format!("00-{}g-{span}-01", &trace[1..])), (None, Some(span)));
+        assert_eq!(traceparent(trace), (None, None));
     }
 
     #[test]

@@ -227,6 +227,28 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
     Some(String::from_utf8_lossy(inner))
 }
 
+/// The character that the bytes behind `\u` are, and how many of them it took: four digits, or ten bytes where a second half of a
+/// surrogate pair follows. A half alone is no character and takes four; what are no four hex digits take nothing.
+pub fn unicode_escape(rest: &[u8]) -> (Option<char>, usize) {
+    let Some(first) = rest.get(..4).and_then(hex) else { return (None, 0) };
+    if !(0xd800..0xe000).contains(&first) {
+        return (char::from_u32(first), 4);
+    }
+    if first < 0xdc00
+        && rest.get(4..6) == Some(b"\\u")
+        && let Some(second) = rest.get(6..10).and_then(hex)
+        && (0xdc00..0xe000).contains(&second)
+    {
+        return (char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)), 10);
+    }
+    (None, 4)
+}
+
+/// Up to eight hex digits, without a sign.
+pub fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |value: u32, b| Some(value << 4 | char::from(*b).to_digit(16)?))
+}
+
 /// The text of a string, or the digits of a number: ids stand as either.
 pub fn id(value: &[u8]) -> Option<Cow<'_, str>> {
     if value.first() == Some(&b'"') {
@@ -293,6 +315,17 @@ mod tests {
             for _ in walk.by_ref() {}
             assert_eq!(walk.end(), End::Damaged, "{}", String::from_utf8_lossy(bytes));
         }
+    }
+
+    #[test]
+    fn unicode_escapes() {
+        assert_eq!(unicode_escape(b"00e9x"), (Some('\u{e9}'), 4));
+        assert_eq!(unicode_escape(br"d83d\ude00x"), (Some('\u{1f600}'), 10));
+        // Halves of pairs, alone and in the wrong order.
+        assert_eq!(unicode_escape(br"d83d\u0041"), (None, 4));
+        assert_eq!(unicode_escape(br"de00\ud83d"), (None, 4));
+        assert_eq!(unicode_escape(b"+0e9"), (None, 0));
+        assert_eq!(unicode_escape(b"00e"), (None, 0));
     }
 
     #[test]

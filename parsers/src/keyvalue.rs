@@ -1,15 +1,18 @@
 //! The `key: value, key: value` grammar of periodic lines (formats/sglang.md 2.8), and number reading.
 
+use std::borrow::Cow;
+
 use crate::event::Value;
 
 /// Reads a number, `True`/`False`/`true`/`false`, or leaves text. A trailing `%` stays text: percents are not ratios.
-pub fn typed(text: &str) -> Value<'_> {
-    match text {
-        "True" | "true" => return Value::Bool(true),
-        "False" | "false" => return Value::Bool(false),
-        _ => {}
-    }
-    number(text).unwrap_or(Value::Str(text.into()))
+pub fn typed<'a>(text: impl Into<Cow<'a, str>>) -> Value<'a> {
+    let text = text.into();
+    let known = match text.as_ref() {
+        "True" | "true" => Some(Value::Bool(true)),
+        "False" | "false" => Some(Value::Bool(false)),
+        text => number(text),
+    };
+    known.unwrap_or(Value::Str(text))
 }
 
 /// Reads an integer or a decimal number that spans the whole text. `nan` and `inf` are not numbers here.

@@ -9,6 +9,8 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
 )]
 
+#[cfg(test)]
+mod cases;
 pub mod client;
 pub mod clock;
 pub mod declared;

@@ -121,16 +121,26 @@ fn two(tens: u8, ones: u8) -> Option<u32> {
     if tens > 9 || ones > 9 { None } else { Some(u32::from(tens * 10 + ones)) }
 }
 
-fn digits(bytes: &[u8]) -> Option<u32> {
-    let mut value = 0u32;
+/// A number of decimal digits alone, without a sign: `None` for no digit, for any other byte, and for what an `i64` does not hold.
+pub(crate) fn digits(bytes: &[u8]) -> Option<i64> {
+    if bytes.is_empty() {
+        return None;
+    }
+    let mut value = 0i64;
     for b in bytes {
         let digit = b.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
-        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
     }
     Some(value)
+}
+
+/// The month, 1 to 12, of its English abbreviation: `Jan`, `Nov`.
+pub(crate) fn month(name: &[u8]) -> Option<u32> {
+    const NAMES: [&[u8; 3]; 12] = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    NAMES.iter().zip(1..).find_map(|(known, number)| (name == &known[..]).then_some(number))
 }
 
 /// Seconds since midnight of `HH:MM:SS` at the start of `bytes`; 60 is taken as a leap second's clamp to 59.
@@ -200,6 +210,11 @@ pub fn read_offset(bytes: &[u8]) -> (Zone, usize) {
         return (Zone::Naive, 0);
     }
     (Zone::Offset(east), 5 + colon)
+}
+
+/// A stamp from a Unix epoch number of nanoseconds.
+pub fn from_unix_ns(ns: i64) -> RawStamp {
+    RawStamp { ns, width: 1, zone: Zone::Utc, at: 0, len: 0 }
 }
 
 /// A stamp from a Unix epoch number of milliseconds.

@@ -373,14 +373,14 @@ impl Told<'_> {
 /// How the query was read, how it was answered, what each clause removed.
 fn explain(question: &Question, answer: &Answer, sources: &Sources, err: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(err, "query    {}", safe::terminal(&question.expr.to_string()))?;
-    let everything = Question { expr: Expr::All, matcher: Matcher::new(&Expr::All)?, ..count_only(question)? };
+    let everything = Question::count(Expr::All, question.window, question.bodies)?;
     let all = answer::ask(&everything, &sources.sources)?.total;
     writeln!(err, "records  {} in the window", grouped(all))?;
     for part in question.expr.conjuncts() {
         if *part == Expr::All {
             continue;
         }
-        let alone = Question { expr: part.clone(), matcher: Matcher::new(part)?, ..count_only(question)? };
+        let alone = Question::count(part.clone(), question.window, question.bodies)?;
         let n = answer::ask(&alone, &sources.sources)?.total;
         writeln!(err, "clause   {}  matches {}, removes {}", safe::terminal(&part.to_string()), grouped(n), grouped(all - n.min(all)))?;
     }
@@ -398,17 +398,4 @@ fn explain(question: &Question, answer: &Answer, sources: &Sources, err: &mut dy
         }
     }
     Ok(())
-}
-
-fn count_only(question: &Question) -> anyhow::Result<Question> {
-    Ok(Question {
-        expr: Expr::All,
-        matcher: Matcher::new(&Expr::All)?,
-        window: question.window,
-        sort: Sort::Time(true),
-        limit: 1,
-        count_by: None,
-        histogram: None,
-        bodies: question.bodies,
-    })
 }

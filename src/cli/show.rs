@@ -14,15 +14,15 @@ use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
 
 use super::{exit, index};
-use crate::query::answer::{self, Question, Sort, Window};
+use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar;
-use crate::query::matches::Matcher;
 use crate::query::sources::{self, Asked, Sources};
 use crate::render::opened::{Link, Opened, Read};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::{Shown, rfc3339, visible_text};
+use crate::render::sources::resolution;
 use crate::run::Options;
 use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
@@ -249,11 +249,11 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
         };
         let text = text_of(raw);
         let text = if text.is_empty() { "an epoch number in the record".into() } else { format!("`{text}`") };
-        lines.push(format!("the record's own stamp is {text}, {} wide; {zone}", width_text(raw.width)));
+        lines.push(format!("the record's own stamp is {text}, {} wide; {zone}", resolution(raw.width)));
     }
     if let Some(raw) = record.meta.and_then(|m| m.stamp) {
         let used = if facts.from_envelope { "used, being the narrower one that names its zone" } else { "not used" };
-        lines.push(format!("the envelope's stamp is {} wide; {used}", width_text(raw.width)));
+        lines.push(format!("the envelope's stamp is {} wide; {used}", resolution(raw.width)));
     }
     if let Some((low, high)) = clock.residual {
         let (n, held) = clock.pairs;
@@ -278,15 +278,6 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
     lines
 }
 
-fn width_text(ns: i64) -> String {
-    match ns {
-        n if n >= 1_000_000_000 => format!("{} s", n / 1_000_000_000),
-        n if n >= 1_000_000 => format!("{} ms", n / 1_000_000),
-        n if n >= 1_000 => format!("{} µs", n / 1_000),
-        n => format!("{n} ns"),
-    }
-}
-
 /// Where else the record's ids stand, and the sources that could not be asked, with the reason.
 fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<(Vec<Link>, BTreeMap<String, String>)> {
     let mut unasked = BTreeMap::new();
@@ -301,16 +292,7 @@ fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<(Vec<Link>, BTreeMa
         seen.push((*kind, key.clone()));
         let quoted = id.replace('\\', "\\\\").replace('"', "\\\"");
         let expr: Expr = grammar::parse(&format!("{}:\"{quoted}\"", kind.field())).map_err(|e| anyhow::anyhow!("{e}"))?;
-        let question = Question {
-            matcher: Matcher::new(&expr)?,
-            expr,
-            window: Window::default(),
-            sort: Sort::Time(true),
-            limit: 1,
-            count_by: None,
-            histogram: None,
-            bodies: false,
-        };
+        let question = Question::count(expr, Window::default(), false)?;
         let answer = answer::ask(&question, &sources.sources)?;
         let by_source: Vec<(String, u64)> =
             answer.asking.iter().zip(&sources.sources).filter(|(a, _)| a.matched > 0).map(|(a, s)| (s.key.clone(), a.matched)).collect();

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::expr::Expr;
 use super::literals::{Literal, required_literals};
-use super::matches::Matcher;
+use super::matches::{MatchError, Matcher};
 use super::plan::{self, PlanError, Step, View};
 use super::rank::{Keeper, Key};
 use super::scan::{self, Finder, Scanned};
@@ -72,6 +72,14 @@ pub struct Question {
     pub histogram: Option<i64>,
     /// Bodies are searched too.
     pub bodies: bool,
+}
+
+impl Question {
+    /// How many events match: no hit is kept that nobody looks at.
+    pub fn count(expr: Expr, window: Window, bodies: bool) -> Result<Question, MatchError> {
+        let matcher = Matcher::new(&expr)?;
+        Ok(Question { expr, matcher, window, sort: Sort::Time(true), limit: 1, count_by: None, histogram: None, bodies })
+    }
 }
 
 /// One event that matched, by where it stands.
@@ -553,18 +561,7 @@ pub fn item_text(item: Item<'_>) -> String {
             }
             text
         }
-        Item::Value(value) => value_text(value),
-    }
-}
-
-/// A value as text.
-pub fn value_text(value: &Value<'_>) -> String {
-    match value {
-        Value::Int(x) => x.to_string(),
-        Value::UInt(x) => x.to_string(),
-        Value::Float(x) => x.to_string(),
-        Value::Bool(x) => x.to_string(),
-        Value::Str(text) => text.to_string(),
+        Item::Value(value) => value.to_string(),
     }
 }
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::answer::{self, Question, Sort, Window};
+use super::answer::{self, Question, Window};
 use super::expr::{Clause, Expr, Field, Term, Test};
-use super::matches::Matcher;
 use super::plan::PlanError;
 use super::sources::Sources;
 use super::subject::{NAMES, Name, Special};
@@ -162,15 +161,6 @@ pub fn longer_ids(query: &Expr, bodies: bool, sources: &Sources) -> Result<Vec<S
 
 fn found(field: Field, bodies: bool, sources: &Sources) -> Result<bool, PlanError> {
     let expr = Expr::Clause(Clause { term: Term::Field(field), span: 0..0 });
-    let question = Question {
-        matcher: Matcher::new(&expr)?,
-        expr,
-        window: Window::default(),
-        sort: Sort::Time(true),
-        limit: 1,
-        count_by: None,
-        histogram: None,
-        bodies,
-    };
+    let question = Question::count(expr, Window::default(), bodies)?;
     Ok(answer::ask(&question, &sources.sources)?.total > 0)
 }

@@ -55,7 +55,7 @@ pub fn each_piece<'p>(payload: &'p [u8], event: &Event<'_>, mut each: impl FnMut
         }
         let mut from = 0;
         let inside = event.plain.iter().filter(|run| seen.start <= run.start && run.end <= seen.end);
-        let runs = inside.map(|run| run.start - seen.start..run.end - seen.start).chain([text.len()..text.len()]);
+        let runs = inside.map(|run| run.start - seen.start..run.end - seen.start).chain(std::iter::once(text.len()..text.len()));
         for run in runs {
             while let Some((word, made_of)) = words::next_with_digit(&text[..run.start], from) {
                 if word.start > from {
@@ -183,7 +183,7 @@ mod tests {
         };
         let want = ["obj", "X", "a1", "1", "image", "data", "None", "video", "data", "None", "b", "22"];
         assert_eq!(pieces(&event), want);
-        event.plain = vec![12..46];
+        event.plain.push(12..46);
         assert_eq!(&payload[12..46], b"image_data=None, video_data=None, ");
         assert_eq!(pieces(&event), want);
     }

@@ -144,7 +144,7 @@ fn duration(ns: i64) -> String {
 }
 
 /// A stamp's width for people, from ns.
-fn resolution(ns: i64) -> String {
+pub fn resolution(ns: i64) -> String {
     match ns {
         n if n >= 1_000_000_000 => format!("{} s", n / 1_000_000_000),
         n if n >= 1_000_000 => format!("{} ms", n / 1_000_000),

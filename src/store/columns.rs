@@ -375,14 +375,7 @@ impl Column {
             (_, value) => {
                 self.partial = true;
                 self.become_text();
-                let text = match value {
-                    Value::Int(x) => x.to_string(),
-                    Value::UInt(x) => x.to_string(),
-                    Value::Float(x) => x.to_string(),
-                    Value::Bool(x) => x.to_string(),
-                    Value::Str(text) => text.to_string(),
-                };
-                self.push_text(&text);
+                self.push_text(&value.to_string());
             }
         }
         self.rows.push(row);
@@ -390,10 +383,7 @@ impl Column {
     }
 
     fn push_text(&mut self, text: &str) {
-        let mut end = text.len().min(MAX_TEXT);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(MAX_TEXT);
         if end < text.len() {
             self.partial = true;
         }

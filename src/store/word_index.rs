@@ -52,14 +52,7 @@ pub enum WordClass {
 
 /// A word as it is a term: its first bytes, whole characters.
 pub fn first_bytes(word: &str) -> &str {
-    if word.len() <= LONGEST {
-        return word;
-    }
-    let mut end = LONGEST;
-    while !word.is_char_boundary(end) {
-        end -= 1;
-    }
-    &word[..end]
+    if word.len() <= LONGEST { word } else { &word[..word.floor_char_boundary(LONGEST)] }
 }
 
 /// The class of a word.

@@ -6,8 +6,8 @@ use super::{field, holds, kinds, other, withhold};
 use crate::event::{Event, Field, Outcome};
 use crate::ids::IdKind;
 use crate::json::{self, End, Member};
-use crate::records::keys;
-use crate::stamp::{RawStamp, Zone};
+use crate::records::{MAX_FIELD, keys};
+use crate::stamp::{RawStamp, from_unix_ns};
 use crate::trace::row::{self, Span};
 use crate::trace::{self, headers};
 
@@ -94,7 +94,7 @@ fn metadata<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
 fn stamp(value: Span<'_>, event: &mut Event<'_>) {
     let ns = std::str::from_utf8(value.bytes).ok().and_then(|t| t.parse::<i64>().ok()).filter(|ns| *ns > 0);
     if let Some(ns) = ns {
-        event.stamp = Some(RawStamp { ns, width: 1, zone: Zone::Utc, at: value.at as u32, len: value.bytes.len() as u32 });
+        event.stamp = Some(RawStamp { at: value.at as u32, len: value.bytes.len() as u32, ..from_unix_ns(ns) });
     }
 }
 
@@ -165,7 +165,7 @@ fn error<'a>(object: Span<'a>, event: &mut Event<'a>) -> End {
 
 /// What the server or the client library said. A long one, or one that quotes a body, is withheld.
 fn message<'a>(value: Span<'a>, event: &mut Event<'a>, member: &Member<'a>) {
-    if value.bytes.len() > super::MAX_FIELD + 2 || keys::secret_inside(value.bytes).is_some() {
+    if value.bytes.len() > MAX_FIELD + 2 || keys::secret_inside(value.bytes).is_some() {
         return withhold(event, value, "message");
     }
     field(event, "error", member);

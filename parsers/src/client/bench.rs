@@ -4,7 +4,7 @@ use super::{counted, field, holds, kinds, other, withhold};
 use crate::event::{Event, Outcome};
 use crate::json;
 use crate::records::stamps;
-use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days};
+use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, digits};
 use crate::trace;
 use crate::trace::row::Span;
 
@@ -79,12 +79,12 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
 /// `"20261129-185432"`: when the result was written, in the client's zone, which is not said.
 fn date(value: Span<'_>) -> Option<RawStamp> {
     let text = value.bytes.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if text.len() != 15 || text[8] != b'-' || !text.iter().enumerate().all(|(i, b)| i == 8 || b.is_ascii_digit()) {
+    if text.len() != 15 || text[8] != b'-' {
         return None;
     }
-    let number = |from: usize, to: usize| text[from..to].iter().fold(0u32, |n, b| n * 10 + u32::from(b - b'0'));
+    let number = |from: usize, to: usize| digits(&text[from..to]).and_then(|n| u32::try_from(n).ok());
     let clock = [&text[9..11], b":", &text[11..13], b":", &text[13..15]].concat();
-    let day = days(i32::try_from(number(0, 4)).ok().filter(|y| (1970..=2261).contains(y))?, number(4, 6), number(6, 8))?;
+    let day = days(i32::try_from(number(0, 4)?).ok().filter(|y| (1970..=2261).contains(y))?, number(4, 6)?, number(6, 8)?)?;
     let ns = (day * 86_400 + clock_seconds(&clock)?).checked_mul(SECOND)?;
     Some(RawStamp { ns, width: SECOND, zone: Zone::Naive, at: value.at as u32 + 1, len: 15 })
 }

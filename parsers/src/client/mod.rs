@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use crate::event::{Event, Field, Secret, Value};
 use crate::format::{Format, never_cut};
 use crate::json::{self, Member};
+use crate::records::MAX_FIELD;
 use crate::records::keys::{self, Role};
 use crate::trace::row::Span;
 
@@ -52,9 +53,6 @@ pub static MOONCAKE: Format = Format {
     kinds: kinds::MOONCAKE,
     samples: samples::MOONCAKE,
 };
-
-/// A longer text is no field.
-const MAX_FIELD: usize = 200;
 
 /// Does the beginning of a line, at most `within` bytes, hold all of these?
 fn holds(line: &[u8], within: usize, words: &[&[u8]]) -> bool {

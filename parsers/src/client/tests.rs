@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::{AIPERF, BENCH, MOONCAKE};
-use crate::dynamo::tests::captures::{cases, read as bytes_of};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::read as bytes_of;
 use crate::event::{Event, Outcome, Secret, Value};
 use crate::format::Format;
 use crate::ids::IdKind;

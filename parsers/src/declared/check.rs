@@ -160,11 +160,8 @@ fn scalar_text(scalar: &Scalar) -> String {
 
 fn value_text(value: &Value<'_>) -> String {
     match value {
-        Value::Bool(b) => b.to_string(),
-        Value::Int(i) => i.to_string(),
-        Value::UInt(u) => u.to_string(),
-        Value::Float(f) => f.to_string(),
-        Value::Str(t) => format!("`{t}`"),
+        Value::Str(text) => format!("`{text}`"),
+        other => other.to_string(),
     }
 }
 

@@ -13,11 +13,8 @@ use crate::dynamo::id;
 use crate::event::{Event, Field, Kind, Level, Outcome, Secret};
 use crate::json;
 use crate::records::keys::{self, Role};
-use crate::records::{self, disjoint};
+use crate::records::{self, MAX_FIELD, disjoint};
 use crate::trace::row::Span;
-
-/// A longer text is no field, as everywhere in JSON records.
-const MAX_FIELD: usize = 200;
 
 /// The keys that make a record one of these, and what its parts are.
 #[derive(Debug)]

@@ -109,11 +109,7 @@ impl TextForm {
         }
         for (name, part) in &self.parts.fields {
             if let Some((found, _)) = text(part) {
-                let value = match &found {
-                    Cow::Borrowed(found) => keyvalue::typed(found),
-                    Cow::Owned(found) => crate::event::Value::Str(Cow::Owned(found.clone())),
-                };
-                event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(part), value });
+                event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(part), value: keyvalue::typed(found) });
             }
         }
         Outcome::Parsed

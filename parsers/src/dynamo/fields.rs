@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::names::{self, Role};
 use super::prose;
 use crate::event::{Event, Field, Value};
-use crate::ids::{Id, IdKind};
+use crate::ids::{Id, IdKind, is_hex};
 use crate::keyvalue;
 
 /// A line keeps this many fields; what follows stays text. The longest line seen has 30.
@@ -63,7 +63,7 @@ pub fn put<'a>(event: &mut Event<'a>, reading: &mut Reading, raw: &'a str, text:
         }
         Role::XRequestId => id(event, IdKind::XRequestId, text),
         Role::TraceId => id(event, IdKind::TraceId, text),
-        Role::SpanId if is_span_id(&text) => id(event, IdKind::SpanId, text),
+        Role::SpanId if is_hex(&text, 16) => id(event, IdKind::SpanId, text),
         Role::SpanId => field(event, Cow::Borrowed(name), raw, typed(text)),
         Role::Session if reading.kvbm => field(event, Cow::Borrowed("kvbm_session_id"), raw, Value::Str(text)),
         Role::Session => id(event, IdKind::Session, some(text)),
@@ -119,10 +119,6 @@ pub fn id<'a>(event: &mut Event<'a>, kind: IdKind, text: Cow<'a, str>) {
     event.ids.push(Id { kind, text });
 }
 
-fn is_span_id(text: &str) -> bool {
-    text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
 /// `Some(256)` is 256: an `Option` printed by Debug.
 fn some(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
@@ -143,16 +139,7 @@ pub fn typed(text: Cow<'_, str>) -> Value<'_> {
     if digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit() {
         return Value::Str(text);
     }
-    match text {
-        Cow::Borrowed(t) => keyvalue::typed(t),
-        Cow::Owned(t) => match keyvalue::typed(&t) {
-            Value::Int(v) => Value::Int(v),
-            Value::UInt(v) => Value::UInt(v),
-            Value::Float(v) => Value::Float(v),
-            Value::Bool(v) => Value::Bool(v),
-            Value::Str(_) => Value::Str(Cow::Owned(t)),
-        },
-    }
+    keyvalue::typed(text)
 }
 
 /// Snake case of a name that is in no table.

@@ -15,7 +15,7 @@ mod samples;
 pub(crate) mod tests;
 mod text;
 
-use crate::event::{Event, Secret};
+use crate::event::{Event, Field, Secret};
 use crate::format::Format;
 
 pub(crate) use bodies::{is_name as is_body_name, is_plain};
@@ -105,15 +105,5 @@ fn audit_record<'a>(value: &'a [u8], at: usize, event: &mut Event<'a>) {
     for found in inner.ids {
         id(event, found.kind, found.text.into_owned().into());
     }
-    for field in inner.fields {
-        use crate::event::{Field, Value};
-        let value = match field.value {
-            Value::Str(t) => Value::Str(t.into_owned().into()),
-            Value::Int(v) => Value::Int(v),
-            Value::UInt(v) => Value::UInt(v),
-            Value::Float(v) => Value::Float(v),
-            Value::Bool(v) => Value::Bool(v),
-        };
-        event.fields.push(Field { name: field.name.into_owned().into(), raw: field.raw.into_owned().into(), value });
-    }
+    event.fields.extend(inner.fields.into_iter().map(Field::into_owned));
 }

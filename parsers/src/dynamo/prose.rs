@@ -151,11 +151,7 @@ fn label(hit: aho_corasick::Match) -> Label {
 
 /// Calls `see` for each id.
 fn scan<'t>(text: &'t str, channel: bool, see: &mut dyn FnMut(Found<'t>)) {
-    let mut max = text.len().min(MAX);
-    while !text.is_char_boundary(max) {
-        max -= 1;
-    }
-    let text = &text[..max];
+    let text = &text[..text.floor_char_boundary(MAX)];
     let channel = channel || of_channel(text.as_bytes());
     // A path may begin with the id.
     if let Some(id) = hex(text, 0).filter(|id| !channel && text[id.len()..].starts_with('/')) {

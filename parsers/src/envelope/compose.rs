@@ -56,14 +56,7 @@ fn prefixed(line: &[u8], entry: &mut Entry) -> Option<()> {
     meta.unit_source = "container";
     let (service, replica) = replica(name);
     say(&mut meta.ident, service);
-    match stamped::nine_digits(text) {
-        Some((mut stamp, len)) => {
-            stamp.at = (line.len() - text.len()) as u32;
-            meta.stamp = Some(stamp);
-            stamped::append(text.get(len..).unwrap_or(&[]), &mut entry.text);
-        }
-        None => entry.text.extend_from_slice(text),
-    }
+    stamped::behind(text, line.len() - text.len(), entry);
     keep(entry, "service", service);
     if let Some(replica) = replica {
         keep(entry, "replica", replica.to_string().as_bytes());

@@ -37,14 +37,7 @@ fn prefixed(line: &[u8], entry: &mut Entry) -> Option<()> {
     say(&mut meta.unit, pod);
     meta.unit_source = "pod";
     say(&mut meta.ident, container);
-    match stamped::nine_digits(text) {
-        Some((mut stamp, len)) => {
-            stamp.at = (line.len() - text.len()) as u32;
-            meta.stamp = Some(stamp);
-            stamped::append(text.get(len..).unwrap_or(&[]), &mut entry.text);
-        }
-        None => entry.text.extend_from_slice(text),
-    }
+    stamped::behind(text, line.len() - text.len(), entry);
     keep(entry, "pod", pod);
     keep(entry, "container", container);
     Some(())

@@ -75,10 +75,7 @@ fn digits(bytes: &[u8], most: usize) -> usize {
 
 /// A number in a few digits.
 fn number(bytes: &[u8]) -> Option<u32> {
-    if bytes.is_empty() || bytes.len() > 10 || !bytes.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(bytes).ok()?.parse().ok()
+    if bytes.len() > 10 { None } else { u32::try_from(crate::stamp::digits(bytes)?).ok() }
 }
 
 /// Behind the escape sequences with which `line` begins.

@@ -1,5 +1,6 @@
 //! The stamp that Docker and the kubelet put before a line: RFC 3339 with a blank behind it.
 
+use crate::format::Entry;
 use crate::stamp::{RawStamp, Zone, read_iso};
 
 /// Docker and the kubelet put a stamp before every part of a long line, and some versions of their clients print them all: docker/cli#4941,
@@ -30,6 +31,17 @@ pub fn nine_digits(text: &[u8]) -> Option<(RawStamp, usize)> {
         // An empty line whose blank an editor took.
         None => Some((stamp, len)),
         Some(_) => None,
+    }
+}
+
+/// Takes what stands behind an envelope's own prefix, at byte `at` of the line: with or without such a stamp.
+pub fn behind(text: &[u8], at: usize, entry: &mut Entry) {
+    match nine_digits(text) {
+        Some((stamp, len)) => {
+            entry.meta.stamp = Some(RawStamp { at: at as u32, ..stamp });
+            append(text.get(len..).unwrap_or(&[]), &mut entry.text);
+        }
+        None => entry.text.extend_from_slice(text),
     }
 }
 

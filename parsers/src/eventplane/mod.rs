@@ -13,6 +13,7 @@ use crate::format::{Format, never_cut};
 use crate::ids::IdKind;
 use crate::json::{self, End, Member};
 use crate::stamp::{self, RawStamp};
+use crate::trace;
 use crate::trace::row::{self, Span};
 
 /// One message a line: the envelope that Dynamo publishes, bare or in what a subscriber noted around it.
@@ -56,7 +57,7 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
     event.message = 0..record.len();
     let whole = Span { bytes: record, at: 0 };
     if record.starts_with(b"{\"publisher_id\"") {
-        return outcome(envelope(whole, event), record, event);
+        return trace::outcome(envelope(whole, event), record, event);
     }
     let mut inner = None;
     let mut walk = json::members(record);
@@ -77,26 +78,7 @@ fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> Outcome {
         (_, Some(End::Damaged)) => End::Damaged,
         (end, _) => end,
     };
-    outcome(end, record, event)
-}
-
-fn outcome(end: End, record: &[u8], event: &mut Event<'_>) -> Outcome {
-    match end {
-        End::Closed(at) => {
-            if record[at..].iter().any(|b| !b.is_ascii_whitespace()) {
-                event.note = Some("text behind the JSON object");
-                event.withhold(at..record.len(), Secret::Body, "text behind the record");
-            }
-            Outcome::Parsed
-        }
-        End::Truncated => Outcome::Unparsed("truncated JSON"),
-        End::Open | End::Damaged => {
-            // What stands behind damage cannot be told from a body.
-            event.withheld.clear();
-            event.withhold(0..record.len(), Secret::Body, "record");
-            Outcome::Unparsed("damaged JSON")
-        }
-    }
+    trace::outcome(end, record, event)
 }
 
 /// `{publisher_id, sequence, published_at, topic, payload}`.
@@ -132,7 +114,7 @@ fn payload<'a>(topic: &[u8], payload: Span<'a>, event: &mut Event<'a>) -> End {
         b"\"kv_metrics\"" => load::metrics(payload, event),
         b"\"forward-pass-metrics\"" => load::forward_pass(payload, event),
         b"\"active_sequences_events\"" => sequences::read(payload, event),
-        TOOLS => crate::trace::read_row(payload, event),
+        TOOLS => trace::read_row(payload, event),
         _ => {
             event.withhold(payload.at..payload.at + payload.bytes.len(), Secret::Body, "payload");
             End::Open

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::dynamo::tests::captures::{cases, each, read};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::{each, read};
 use crate::dynamo::tests::grammar::{ids, parse, word};
 use crate::event::{Event, Outcome, Value};
 use crate::ids::IdKind;

@@ -8,7 +8,7 @@ use super::kinds::*;
 use crate::event::{Event, Value};
 use crate::ids::IdKind;
 use crate::json;
-use crate::stamp::{RawStamp, SECOND, Zone};
+use crate::stamp::{SECOND, Zone, from_unix_ns};
 
 const MARKS: &[(&[u8], &crate::event::Kind)] =
     &[(b"Cache routing dispatch evidence=", &GATEWAY_CACHE_PREDICTION), (b"Cache routing failure evidence=", &GATEWAY_CACHE_TRACE_FAILED)];
@@ -131,6 +131,6 @@ fn scalar<'a>(names: &'static [(&str, &'static str)], key: &'a [u8], value: &'a 
 fn dispatch_stamp(event: &mut Event<'_>) {
     let (Some(line), Some(Value::Int(ns))) = (event.stamp, event.get("dispatch_timestamp_ns")) else { return };
     if line.zone == Zone::Utc && (line.ns - SECOND..line.ns + line.width).contains(ns) {
-        event.stamp = Some(RawStamp { ns: *ns, width: 1, zone: Zone::Utc, at: 0, len: 0 });
+        event.stamp = Some(from_unix_ns(*ns));
     }
 }

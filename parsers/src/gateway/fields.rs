@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::event::{Event, Field, Secret, Value};
-use crate::ids::IdKind;
+use crate::ids::{IdKind, is_hex};
 use crate::json;
 use crate::keyvalue;
 
@@ -186,9 +186,9 @@ fn field<'a>(raw: &'a str, text: Cow<'a, str>, inner: Range<usize>, event: &mut 
         }
         // `Some("round_robin")` of other messages is no url.
         Plain if matches!(raw, "prefill" | "decode" | "worker" | "url") && !text.contains("://") => {
-            add(Cow::Borrowed(raw), raw, typed(text), event);
+            add(Cow::Borrowed(raw), raw, keyvalue::typed(text), event);
         }
-        Plain => add(name, raw, typed(text), event),
+        Plain => add(name, raw, keyvalue::typed(text), event),
         Text => add(name, raw, Value::Str(text), event),
         Path => path(raw, text, inner, event),
         Status => status(raw, &text, event),
@@ -200,7 +200,7 @@ fn field<'a>(raw: &'a str, text: Cow<'a, str>, inner: Range<usize>, event: &mut 
         TraceId if is_hex(&text, 32) => id(IdKind::TraceId, text, event),
         SpanId if is_hex(&text, 16) => id(IdKind::SpanId, text, event),
         Room if text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit()) => id(IdKind::BootstrapRoom, text, event),
-        TraceId | SpanId | Room => add(name, raw, typed(text), event),
+        TraceId | SpanId | Room => add(name, raw, keyvalue::typed(text), event),
         RoutingKey => id(IdKind::RoutingKey, text, event),
         Body => {
             let why = NAMES.iter().find(|row| row.0 == raw).map_or("body", |row| row.1);
@@ -235,10 +235,6 @@ fn is_generated(text: &str) -> bool {
     let prefixes = ["chatcmpl-", "cmpl-", "gnt-", "resp-", "req-"];
     let made = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix));
     made.is_some_and(|rest| rest.len() == 24 && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
-}
-
-fn is_hex(text: &str, len: usize) -> bool {
-    text.len() == len && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// A path without its query, which may hold a key or a prompt and is withheld.
@@ -296,20 +292,6 @@ fn some(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(&text[range]),
         Cow::Owned(text) => Cow::Owned(text[range].to_owned()),
-    }
-}
-
-/// A number or bool, or text.
-pub fn typed(text: Cow<'_, str>) -> Value<'_> {
-    match text {
-        Cow::Borrowed(text) => keyvalue::typed(text),
-        Cow::Owned(text) => match keyvalue::typed(&text) {
-            Value::Str(_) => Value::Str(Cow::Owned(text)),
-            Value::Int(n) => Value::Int(n),
-            Value::UInt(n) => Value::UInt(n),
-            Value::Float(n) => Value::Float(n),
-            Value::Bool(b) => Value::Bool(b),
-        },
     }
 }
 

@@ -262,15 +262,8 @@ pub fn read_copy(message: &[u8], span: std::ops::Range<usize>, event: &mut Event
         fields::id(id.kind, id.text.into_owned().into(), event);
     }
     for field in part.fields {
-        let value = match field.value {
-            Value::Str(text) => Value::Str(text.into_owned().into()),
-            Value::Int(n) => Value::Int(n),
-            Value::UInt(n) => Value::UInt(n),
-            Value::Float(n) => Value::Float(n),
-            Value::Bool(b) => Value::Bool(b),
-        };
-        if event.get(&field.name) != Some(&value) {
-            event.fields.push(Field { name: field.name.into_owned().into(), raw: field.raw.into_owned().into(), value });
+        if event.get(&field.name) != Some(&field.value) {
+            event.fields.push(field.into_owned());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dynamo::{self, Reading};
 use crate::event::{Event, Field, Secret, Value};
-use crate::ids::IdKind;
+use crate::ids::{IdKind, from_hex};
 use crate::json::{self, End, Member};
 use crate::trace::row::Span;
 
@@ -114,10 +114,10 @@ fn named<'a>(raw: &'a str, text: Cow<'a, str>, inner: &Member<'a>, reading: &mut
 /// A bootstrap room is printed in hex here and in decimal in logs; `0x0` and `None` are none.
 fn identity<'a>(kind: IdKind, text: Cow<'a, str>, event: &mut Event<'a>) {
     let room = if kind == IdKind::BootstrapRoom { text.strip_prefix("0x") } else { None };
-    match room.map(|hex| u64::from_str_radix(hex, 16)) {
-        Some(Ok(0)) => {}
-        Some(Ok(room)) => dynamo::id(event, kind, Cow::Owned(room.to_string())),
-        _ => dynamo::id(event, kind, text),
+    match room.and_then(from_hex) {
+        Some(0) => {}
+        Some(room) => dynamo::id(event, kind, Cow::Owned(room.to_string())),
+        None => dynamo::id(event, kind, text),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dynamo::{self, Reading};
 use crate::event::{Event, Value};
 use crate::ids::IdKind;
 use crate::json::{self, End, Member};
-use crate::stamp::{RawStamp, Zone};
+use crate::stamp::{RawStamp, from_unix_ns};
 use crate::trace::row::Span;
 
 /// Names of a span's events that become a field: so many, each no longer than this.
@@ -52,7 +52,7 @@ fn nanos(member: &Member<'_>) -> Option<i64> {
 fn stamp(ns: i64, base: usize, member: &Member<'_>) -> RawStamp {
     let quoted = usize::from(member.value.first() == Some(&b'"'));
     let (at, len) = (base + member.at + quoted, member.value.len() - 2 * quoted);
-    RawStamp { ns, width: 1, zone: Zone::Utc, at: at as u32, len: len as u32 }
+    RawStamp { at: at as u32, len: len as u32, ..from_unix_ns(ns) }
 }
 
 /// Reads the span `object` into the event: its only one.

@@ -1,6 +1,7 @@
 //! Tests of OTLP traces.
 
-use crate::dynamo::tests::captures::{cases, each, read};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::{each, read};
 use crate::dynamo::tests::grammar::{ids, parse, word};
 use crate::event::{Event, Outcome, Secret, Value};
 use crate::ids::IdKind;

@@ -15,6 +15,9 @@ use crate::text;
 use crate::trace::row::Span;
 use walk::{Seen, Walk};
 
+/// A longer string is no field of a JSON record.
+pub(crate) const MAX_FIELD: usize = 200;
+
 /// One JSON object or array, on a line or as a whole file. The last of `FORMATS`.
 pub static JSON: Format = Format {
     name: "json",

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::MAX_FIELD;
 use super::keys::{self, Role};
 use super::stamps;
 use crate::dynamo::id;
@@ -18,8 +19,6 @@ const MAX_DEPTH: usize = 12;
 /// Keys that are joined into a field's name.
 const MAX_JOINED: usize = 3;
 const MAX_FIELDS: usize = 64;
-/// A longer string is no field.
-const MAX_FIELD: usize = 200;
 /// A longer string under any name may be a body, and is withheld.
 const MAX_SHOWN: usize = 512;
 const MAX_IDS: usize = 256;
@@ -280,10 +279,9 @@ impl<'e, 'a> Walk<'e, 'a> {
             return false;
         }
         let Some(text) = json::id(member.value) else { return false };
-        let hex = |len: usize| text.len() == len && text.bytes().all(|b| b.is_ascii_hexdigit());
         let shaped = match kind {
-            IdKind::TraceId => hex(32),
-            IdKind::SpanId => hex(16),
+            IdKind::TraceId => ids::is_hex(&text, 32),
+            IdKind::SpanId => ids::is_hex(&text, 16),
             // A load generator calls its own processes `worker_0`.
             IdKind::WorkerId => ids::worker_id(&text).is_some(),
             _ => true,
@@ -306,9 +304,7 @@ impl<'e, 'a> Walk<'e, 'a> {
 
     fn trace_parent(&mut self, member: &Member<'a>) -> bool {
         let Some(text) = json::text(member.value).filter(|_| member.complete) else { return false };
-        let Some(trace) = text.split('-').nth(1).filter(|t| t.len() == 32 && t.bytes().all(|b| b.is_ascii_hexdigit())) else {
-            return false;
-        };
+        let (Some(trace), _) = ids::traceparent(&text) else { return false };
         self.id(IdKind::TraceId, Cow::Owned(trace.to_owned()));
         true
     }
@@ -323,8 +319,7 @@ impl<'e, 'a> Walk<'e, 'a> {
     fn response_id(&mut self, member: &Member<'a>) -> bool {
         let Some(text) = json::text(member.value).filter(|t| member.complete && t.len() <= MAX_FIELD) else { return false };
         let prefixed = ["chatcmpl-", "cmpl-", "resp_"].iter().any(|p| text.starts_with(p));
-        let hex = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if !(prefixed || hex || ids::is_uuid(&text)) {
+        if !(prefixed || ids::is_hex(&text, 32) || ids::is_uuid(&text)) {
             return false;
         }
         self.id(IdKind::RequestId, text);

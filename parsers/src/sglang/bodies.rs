@@ -4,7 +4,7 @@ use super::requests;
 use super::rules;
 use super::values::{Item, Items};
 use crate::event::{Event, Secret};
-use crate::ids::IdKind;
+use crate::ids::{self, IdKind};
 
 /// Keys whose value is prompt, response or token ids, wherever they stand in a record.
 pub const BODIES: &[&str] = &[
@@ -91,16 +91,12 @@ pub fn headers<'a>(message: &'a [u8], item: &Item, event: &mut Event<'a>) {
     }
 }
 
-/// W3C `00-{32 hex}-{16 hex}-01`.
 fn traceparent<'a>(value: &'a [u8], event: &mut Event<'a>) {
-    let text = rules::unquote(value);
-    let mut parts = text.split(|b| *b == b'-').skip(1);
-    for (kind, len) in [(IdKind::TraceId, 32), (IdKind::SpanId, 16)] {
-        if let Some(id) = parts.next()
-            && id.len() == len
-            && id.iter().all(u8::is_ascii_hexdigit)
-        {
-            event.id(kind, String::from_utf8_lossy(id));
+    let Ok(text) = std::str::from_utf8(rules::unquote(value)) else { return };
+    let (trace, span) = ids::traceparent(text);
+    for (kind, id) in [(IdKind::TraceId, trace), (IdKind::SpanId, span)] {
+        if let Some(id) = id {
+            event.id(kind, id);
         }
     }
 }

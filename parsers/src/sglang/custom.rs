@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::copied;
 use super::values::{self, Items};
-use crate::event::{Event, Field, Level, Value};
+use crate::event::{Event, Field, Level};
 use crate::stamp;
 
 /// What the objects of JSON formatters begin with.
@@ -70,16 +70,7 @@ pub fn parse<'a>(record: &'a [u8], event: &mut Event<'a>) -> bool {
     for id in part.ids {
         event.id(id.kind, id.text.into_owned());
     }
-    for field in part.fields {
-        let value = match field.value {
-            Value::Str(text) => Value::Str(text.into_owned().into()),
-            Value::Int(n) => Value::Int(n),
-            Value::UInt(n) => Value::UInt(n),
-            Value::Float(n) => Value::Float(n),
-            Value::Bool(b) => Value::Bool(b),
-        };
-        event.fields.push(Field { name: field.name.into_owned().into(), raw: field.raw.into_owned().into(), value });
-    }
+    event.fields.extend(part.fields.into_iter().map(Field::into_owned));
     true
 }
 

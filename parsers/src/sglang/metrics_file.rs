@@ -6,7 +6,7 @@
 use super::kinds;
 use super::requests;
 use super::values::{self, Items};
-use crate::event::{Event, Outcome, Secret, Value};
+use crate::event::{Event, Outcome, Secret};
 use crate::stamp::{RawStamp, Zone};
 
 /// Does a record begin with this line?
@@ -78,15 +78,8 @@ fn parameters(record: &[u8], span: std::ops::Range<usize>, event: &mut Event<'_>
         }
     }
     for field in request.fields {
-        let value = match field.value {
-            Value::Str(text) => Value::Str(text.into_owned().into()),
-            Value::Int(n) => Value::Int(n),
-            Value::UInt(n) => Value::UInt(n),
-            Value::Float(n) => Value::Float(n),
-            Value::Bool(b) => Value::Bool(b),
-        };
         if event.get(&field.name).is_none() {
-            event.fields.push(crate::event::Field { name: field.name.into_owned().into(), raw: field.raw.into_owned().into(), value });
+            event.fields.push(field.into_owned());
         }
     }
     let mut spans = request.withheld;

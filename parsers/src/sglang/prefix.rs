@@ -193,10 +193,7 @@ pub fn tag_fields(tags: &[u8], event: &mut Event<'_>) {
 
 /// Up to six decimal digits.
 fn small_int(digits: &[u8]) -> Option<i64> {
-    if digits.is_empty() || digits.len() > 6 || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(digits.iter().fold(0, |n, d| n * 10 + i64::from(d - b'0')))
+    if digits.len() > 6 { None } else { stamp::digits(digits) }
 }
 
 /// Where a record begins straight behind a progress bar in this physical line (`…it/s][2026-06-08 …`).

@@ -111,23 +111,9 @@ fn fill<'a>(name: &'static str, text: &'a [u8], event: &mut Event<'a>) {
             let text = String::from_utf8_lossy(unquote(text));
             // A rank in the message repeats the tag.
             if !text.is_empty() && event.get(name).is_none() {
-                event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(name), value: typed(text) });
+                event.fields.push(Field { name: Cow::Borrowed(name), raw: Cow::Borrowed(name), value: keyvalue::typed(text) });
             }
         }
-    }
-}
-
-/// A typed value out of borrowed or owned text.
-pub fn typed(text: Cow<'_, str>) -> Value<'_> {
-    match text {
-        Cow::Borrowed(text) => keyvalue::typed(text),
-        Cow::Owned(text) => match keyvalue::typed(&text) {
-            Value::Str(_) => Value::Str(Cow::Owned(text)),
-            Value::Int(n) => Value::Int(n),
-            Value::UInt(n) => Value::UInt(n),
-            Value::Float(n) => Value::Float(n),
-            Value::Bool(b) => Value::Bool(b),
-        },
     }
 }
 
@@ -278,11 +264,11 @@ fn item<'a>(key: &'a [u8], value: &'a [u8], rest: &'a [u8], event: &mut Event<'a
         // `#new_token_ratio: 0.7341 -> 0.9812`
         let end = values::end_of(after, 0);
         let new = String::from_utf8_lossy(trim_stop(&after[..end]));
-        let field = Field { name: Cow::Owned(format!("{name}_after")), raw: Cow::Borrowed(key), value: typed(new) };
+        let field = Field { name: Cow::Owned(format!("{name}_after")), raw: Cow::Borrowed(key), value: keyvalue::typed(new) };
         event.fields.push(field);
         name.push_str("_before");
     }
-    event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: typed(text) });
+    event.fields.push(Field { name: Cow::Owned(name), raw: Cow::Borrowed(key), value: keyvalue::typed(text) });
 }
 
 /// A number's unit as a suffix of the field's name: glued (`3.11ms`) or the next word (`2.31 s`).

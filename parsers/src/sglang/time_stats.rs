@@ -42,8 +42,9 @@ pub fn head(message: &[u8]) -> Option<usize> {
 /// Reads the line; `at` is what [`head`] gave.
 pub fn parse<'a>(message: &'a [u8], at: usize, event: &mut Event<'a>) {
     event.kind = &kinds::REQUEST_TIME_STATS;
-    // A client's own rid may hold any character: the end of the facts is the last `): ` before the tail.
-    let close = memmem::find(&message[at..], b"): ").map_or(message.len(), |i| at + i);
+    // A client's own rid may hold `): `, and so may text that another process wrote behind the line. `type` is the last fact in every version.
+    let last = memmem::find(&message[at..], b", type=").map_or(at, |i| at + i);
+    let close = memmem::find(&message[last..], b"): ").map_or(message.len(), |i| last + i);
     facts(&message[at..close], event);
     if let Some(tail) = message.get(close + 3..) {
         durations(tail, event);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use crate::event::Value;
-use crate::keyvalue;
+use crate::{json, keyvalue};
 
 /// Where the string that opens at `at` with a quote ends (behind its closing quote); the end of `bytes` if it never closes.
 pub fn string_end(bytes: &[u8], at: usize) -> usize {
@@ -276,29 +276,18 @@ pub fn unescape_one(bytes: &[u8], out: &mut Vec<u8>) -> (usize, usize) {
         out.push(bytes[0]);
         return (1, 1);
     }
-    let digits = match bytes[1] {
-        b'u' => 4,
-        b'x' => 2,
-        b'U' => 8,
-        _ => 0,
+    let fixed = |digits: usize| bytes.get(2..2 + digits).and_then(json::hex).map_or((None, 0), |code| (char::from_u32(code), digits));
+    let (c, digits) = match bytes[1] {
+        b'u' => json::unicode_escape(&bytes[2..]),
+        b'x' => fixed(2),
+        b'U' => fixed(8),
+        _ => (None, 0),
     };
-    if digits > 0
-        && let Some(mut code) = hex(bytes.get(2..2 + digits))
-    {
-        let mut len = 2 + digits;
-        if (0xd800..0xdc00).contains(&code)
-            && bytes.get(len..len + 2) == Some(b"\\u")
-            && let Some(low) = hex(bytes.get(len + 2..len + 6))
-            && (0xdc00..0xe000).contains(&low)
-        {
-            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-            len += 6;
-        }
-        let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    if digits > 0 {
         let mut buffer = [0; 4];
-        let text = c.encode_utf8(&mut buffer);
+        let text = c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut buffer);
         out.extend_from_slice(text.as_bytes());
-        return (len, text.len());
+        return (2 + digits, text.len());
     }
     out.push(match bytes[1] {
         b'n' => b'\n',
@@ -309,10 +298,6 @@ pub fn unescape_one(bytes: &[u8], out: &mut Vec<u8>) -> (usize, usize) {
         other => other,
     });
     (2, 1)
-}
-
-fn hex(digits: Option<&[u8]>) -> Option<u32> {
-    u32::from_str_radix(std::str::from_utf8(digits?).ok()?, 16).ok()
 }
 
 #[cfg(test)]
@@ -358,6 +343,9 @@ mod tests {
     fn strings_unescape() {
         assert_eq!(string(br#""a\n\u00e9\ud83d\ude00""#).as_deref(), Some("a\né😀"));
         assert_eq!(string(br"'it\'s'").as_deref(), Some("it's"));
+        assert_eq!(string(br"'\xe9 \U0001f600 \ud83d'").as_deref(), Some("é 😀 \u{fffd}"));
+        // A sign is no digit.
+        assert_eq!(string(br#""\u+0e9""#).as_deref(), Some("u+0e9"));
         assert_eq!(string(b"'open").as_deref(), None);
     }
 }

@@ -115,9 +115,7 @@ fn dated(line: &[u8]) -> Option<(Option<RawStamp>, bool)> {
 
 /// `Nov 29 18:50:41 UTC 2026`, or with `PM` in locales that count to twelve.
 fn date<'t>(mut words: impl Iterator<Item = &'t str>, at: usize, len: usize) -> Option<RawStamp> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = words.next()?;
-    let month = u32::try_from(MONTHS.iter().position(|m| *m == month)?).ok()? + 1;
+    let month = stamp::month(words.next()?.as_bytes())?;
     let day: u32 = words.next()?.parse().ok()?;
     let mut seconds = stamp::clock_seconds(words.next()?.as_bytes())?;
     let mut zone = words.next()?;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::SRTCTL;
-use crate::dynamo::tests::captures::{cases, read as bytes_of};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::read as bytes_of;
 use crate::event::{Event, Level, Outcome, Value};
 use crate::record::{self, Layout, Reader};
 use crate::stamp::{SECOND, Zone};

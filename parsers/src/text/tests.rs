@@ -29,7 +29,7 @@ fn files(dir: &Path, found: &mut Vec<PathBuf>) {
 fn cut_records_of_the_cases_show_no_body() {
     let mut found = Vec::new();
     for sub in ["dynamo", "sglang", "sglang-samples", "journald/containers"] {
-        let Some(dir) = dynamo::tests::captures::cases(sub) else { continue };
+        let Some(dir) = crate::cases::cases(sub) else { continue };
         files(&dir, &mut found);
     }
     found.sort();

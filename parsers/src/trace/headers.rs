@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::row::{self, Span};
 use crate::dynamo::id;
 use crate::event::{Event, Secret};
-use crate::ids::IdKind;
+use crate::ids::{self, IdKind};
 use crate::json::{self, End, Member};
 
 /// What a header's value identifies (formats/dynamo.md 3.4); names are compared in lower case.
@@ -66,9 +66,8 @@ fn one<'a>(event: &mut Event<'a>, kind: IdKind, member: &Member<'a>) {
         row::identity(event, kind, member);
         return;
     }
-    // `00-<trace id>-<span id>-<flags>`
     let Some(text) = json::text(member.value) else { return };
-    if let Some(trace) = text.split('-').nth(1).filter(|t| t.len() == 32 && t.bytes().all(|b| b.is_ascii_hexdigit())) {
+    if let (Some(trace), _) = ids::traceparent(&text) {
         id(event, kind, Cow::Owned(trace.to_owned()));
     }
 }

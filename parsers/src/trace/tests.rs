@@ -1,6 +1,7 @@
 //! Tests of trace rows and audit records.
 
-use crate::dynamo::tests::captures::{cases, each, read};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::{each, read};
 use crate::dynamo::tests::grammar::{ids, parse, word};
 use crate::event::{Outcome, Secret, Value};
 use crate::ids::IdKind;

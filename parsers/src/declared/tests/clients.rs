@@ -2,7 +2,8 @@
 
 use super::super::{Definition, load, ordered};
 use crate::FORMATS;
-use crate::dynamo::tests::captures::{cases, read};
+use crate::cases::cases;
+use crate::dynamo::tests::captures::read;
 use crate::event::{Event, Outcome, Value};
 use crate::ids::IdKind;
 use crate::record::{Layout, Reader};

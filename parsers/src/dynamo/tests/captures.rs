@@ -4,23 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::cases::cases;
 use crate::event::{Event, Outcome};
 use crate::ids::{self, IdKind};
 use crate::record::{Layout, Reader};
-
-/// The folder of cases, if this machine has it.
-pub(crate) fn cases(sub: &str) -> Option<PathBuf> {
-    let root = match std::env::var_os("CORR_CASES") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases"),
-    };
-    let dir = root.join(sub);
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("skipped: no cases {sub} (set CORR_CASES)");
-    None
-}
 
 /// A file's bytes, unpacked (several gzip members too).
 pub(crate) fn read(path: &Path) -> Vec<u8> {

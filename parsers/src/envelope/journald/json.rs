@@ -10,6 +10,7 @@ use memchr::{memchr2, memmem};
 use super::fields::{self, Fields, Value};
 use super::short;
 use crate::format::{Content, Entry};
+use crate::json::unicode_escape;
 use crate::record::{line_len, strip_ansi, trim_end};
 
 /// Does this line hold an entry?
@@ -271,7 +272,7 @@ fn unescape(raw: &[u8], garbled: &mut bool) -> Vec<u8> {
             b'b' => out.push(8),
             b'f' => out.push(12),
             b'u' => {
-                let (c, used) = unicode(rest);
+                let (c, used) = unicode_escape(rest);
                 *garbled |= c.is_none();
                 out.extend_from_slice(c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut [0; 4]).as_bytes());
                 rest = &rest[used..];
@@ -281,25 +282,4 @@ fn unescape(raw: &[u8], garbled: &mut bool) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
-}
-
-/// The character behind `\u`, and how many bytes it took.
-fn unicode(rest: &[u8]) -> (Option<char>, usize) {
-    let Some(first) = hex4(rest) else { return (None, 0) };
-    if !(0xd800..0xe000).contains(&first) {
-        return (char::from_u32(first), 4);
-    }
-    if first < 0xdc00
-        && rest.get(4..6) == Some(b"\\u")
-        && let Some(second) = hex4(&rest[6..])
-        && (0xdc00..0xe000).contains(&second)
-    {
-        return (char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)), 10);
-    }
-    (None, 4)
-}
-
-fn hex4(bytes: &[u8]) -> Option<u32> {
-    let digits = bytes.get(..4)?;
-    digits.iter().try_fold(0, |value, b| Some(value * 16 + char::from(*b).to_digit(16)?))
 }

@@ -2,7 +2,7 @@
 //!
 //! Shapes: formats/journald.md 2.2. A stamp is followed by one blank, which is not part of it.
 
-use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, from_unix_us, read_iso, read_offset};
+use crate::stamp::{self, RawStamp, SECOND, Zone, clock_seconds, days, digits, from_unix_us, read_iso, read_offset};
 
 /// Reads one mode's stamp at the start of a line.
 pub type Read = fn(line: &[u8]) -> Option<RawStamp>;
@@ -150,20 +150,16 @@ fn seconds(text: &[u8]) -> Option<usize> {
 
 /// A number with blanks before it.
 fn padded(text: &[u8]) -> Option<i64> {
-    let digits = text.trim_ascii_start();
-    if digits.is_empty() || digits.len() > 12 || text.len() - digits.len() != text.iter().take_while(|b| **b == b' ').count() {
+    let number = text.trim_ascii_start();
+    if number.len() > 12 || text.len() - number.len() != text.iter().take_while(|b| **b == b' ').count() {
         return None;
     }
-    decimal(digits)
+    digits(number)
 }
 
 /// `.011790` in microseconds.
 fn fraction(text: &[u8]) -> Option<i64> {
-    decimal(text.strip_prefix(b".")?)
-}
-
-fn decimal(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |value: i64, b| if b.is_ascii_digit() { Some(value * 10 + i64::from(b - b'0')) } else { None })
+    digits(text.strip_prefix(b".")?)
 }
 
 /// Civil time in 1972, and the length of `MONTH DD HH:MM:SS`. The day has two digits (syslog's own files pad it with a blank).
@@ -185,11 +181,8 @@ fn followed(line: &[u8], len: u32) -> bool {
 
 /// The month of an abbreviated name in the C locale, or as glibc's locales print `%b` (upper and lower case as printed there).
 fn month(name: &[u8]) -> Option<u32> {
-    const C: [&[u8]; 12] = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
-    if name.len() == 3
-        && let Some(i) = C.iter().position(|m| *m == name)
-    {
-        return Some(i as u32 + 1);
+    if let Some(month) = stamp::month(name) {
+        return Some(month);
     }
     let text = std::str::from_utf8(name).ok()?;
     // Chinese and Japanese count with 月, Korean with 월.

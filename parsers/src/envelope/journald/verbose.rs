@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::fields::{Fields, Value, put};
 use super::{short, stamps};
 use crate::format::{Content, Entry};
+use crate::ids::from_hex;
 use crate::record::{MAX_CONTINUED, escape_len, line_len, trim_end};
 use crate::stamp::{RawStamp, SECOND, Zone, from_unix_us};
 
@@ -66,7 +67,7 @@ fn read_cursor(line: &[u8], from: usize, entry: &mut Entry) {
     let mut at = from;
     for part in line[from..].split(|b| *b == b';') {
         let value = part.get(2..).unwrap_or(&[]);
-        let number = || i64::from_str_radix(std::str::from_utf8(value).ok()?, 16).ok().filter(|n| *n >= 0);
+        let number = || i64::try_from(from_hex(std::str::from_utf8(value).ok()?)?).ok();
         match part.get(..2) {
             Some(b"b=") => put(&mut entry.meta.boot, value),
             Some(b"m=") => entry.meta.monotonic = number().and_then(|us| us.checked_mul(1_000)),

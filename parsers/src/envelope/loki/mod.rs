@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{digits, every_line, keep_any, say, torn};
 use crate::format::{Content, Entry, Envelope};
 use crate::record::{line_len, trim_end};
-use crate::stamp::{RawStamp, Zone, read_iso};
+use crate::stamp::{RawStamp, Zone, from_unix_ns, read_iso};
 
 /// `logcli query -o jsonl`, and other exports of one row a line.
 pub static JSON_LINES: Envelope = Envelope {
@@ -174,8 +174,7 @@ fn stamp(value: &Value) -> Option<RawStamp> {
 
 /// Only numbers of this century's size are taken for nanoseconds.
 fn nanoseconds(ns: i64) -> Option<RawStamp> {
-    let stamp = RawStamp { ns, width: 1, zone: Zone::Utc, at: 0, len: 0 };
-    (ns >= 100_000_000_000_000_000).then_some(stamp)
+    (ns >= 100_000_000_000_000_000).then(|| from_unix_ns(ns))
 }
 
 fn tabbed(line: &[u8], entry: &mut Entry) -> Option<()> {

@@ -5,7 +5,7 @@ use memchr::memchr;
 use super::unit_of;
 use crate::envelope::{digits, keep, number, say};
 use crate::format::Entry;
-use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, read_iso};
+use crate::stamp::{RawStamp, SECOND, Zone, clock_seconds, days, month, read_iso};
 
 /// Reads one kind of stamp, behind which a blank stands, at the start of a line.
 pub type Read = fn(line: &[u8]) -> Option<RawStamp>;
@@ -15,12 +15,11 @@ const LIMIT: std::ops::RangeInclusive<usize> = 8_000..=8_192;
 
 /// `Nov 29 18:41:23`, `Nov  1 18:41:23`: the day is padded with a blank.
 pub fn yearless(line: &[u8]) -> Option<RawStamp> {
-    const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
     let text = line.get(..16)?;
     if text[3] != b' ' || text[6] != b' ' || text[15] != b' ' {
         return None;
     }
-    let month = MONTHS.chunks(3).position(|name| name == &text[..3])? as u32 + 1;
+    let month = month(&text[..3])?;
     let day = number(if text[4] == b' ' { &text[5..6] } else { &text[4..6] })?;
     let seconds = days(1972, month, day)? * 86_400 + clock_seconds(&text[7..15])?;
     Some(RawStamp { ns: seconds * SECOND, width: SECOND, zone: Zone::Yearless, at: 0, len: 15 })

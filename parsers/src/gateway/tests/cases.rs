@@ -1,19 +1,15 @@
 //! The routers' captures against what their clients saw: each answer's `X-Request-ID` and status, and when it was.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::cases::cases;
 use crate::detect;
 use crate::event::{Event, Value};
 use crate::ids::IdKind;
 use crate::record::Reader;
 use crate::stamp::{SECOND, Stamp};
 use crate::text;
-
-fn cases() -> Option<PathBuf> {
-    let path = std::env::var_os("CORR_CASES").map_or_else(|| PathBuf::from("../../shared/cases"), PathBuf::from);
-    path.is_dir().then_some(path)
-}
 
 /// Status and stamp of every finished request, by request id.
 fn finished(bytes: &[u8]) -> BTreeMap<String, Vec<(i64, Stamp)>> {
@@ -37,10 +33,7 @@ fn finished(bytes: &[u8]) -> BTreeMap<String, Vec<(i64, Stamp)>> {
 
 #[test]
 fn every_answer_of_a_router_is_in_its_log() {
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases("") else { return };
     for (folder, log, at_least) in [
         ("d-0523-router", "router.log", 90),
         ("d-0523-router", "router-log-dir/smg.2026-11-29", 90),
@@ -86,10 +79,7 @@ fn events(path: &Path) -> Vec<String> {
 
 #[test]
 fn one_log_in_four_forms_gives_one_sequence_of_events() {
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases("") else { return };
     let of = |name: &str| events(&root.join("sglang-samples").join(name));
     let plain = of("router-0.3.2.log");
     assert_eq!(plain.len(), 74, "wc -l");
@@ -105,10 +95,7 @@ fn one_log_in_four_forms_gives_one_sequence_of_events() {
 
 #[test]
 fn values_add_up_to_what_awk_and_jq_say() {
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases("") else { return };
     // grep -o 'latency=…' and 'status=…' (0.1.9), 'status_code=…', summed with awk; in JSON each stands in `span` and `spans` and is taken once.
     for (name, latency_ms, statuses) in [
         ("router-0.1.9-pd.log", 28_550.975_684, [17, 0, 1]),

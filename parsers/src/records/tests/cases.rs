@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cases::cases;
 use crate::detect::detect;
-use crate::dynamo::tests::captures::{cases, read};
+use crate::dynamo::tests::captures::read;
 use crate::event::{Event, Outcome};
 use crate::ids::IdKind;
 use crate::record::Reader;

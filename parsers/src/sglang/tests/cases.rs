@@ -4,18 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::FORMATS;
+use crate::cases::cases;
 use crate::clock::{Aligner, Clock, How, Rule};
 use crate::event::{Event, Outcome};
 use crate::format::Content;
 use crate::record::{Layout, Reader};
 use crate::stamp::{Order, Stamp, Zone};
 use crate::text;
-
-/// Where the cases are, if they are here.
-pub fn cases() -> Option<PathBuf> {
-    let path = std::env::var_os("CORR_CASES").map_or_else(|| PathBuf::from("../../shared/cases"), PathBuf::from);
-    path.is_dir().then_some(path)
-}
 
 /// The sample files that are SGLang's own lines without an envelope, and the captures' logs.
 fn files(root: &std::path::Path) -> Vec<PathBuf> {
@@ -79,10 +74,7 @@ struct Counts {
 
 #[test]
 fn every_known_line_has_its_kind() {
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases("") else { return };
     let layout = Layout { envelopes: Vec::new(), formats: FORMATS.to_vec(), document: false };
     let mut general: BTreeMap<String, usize> = BTreeMap::new();
     let mut unparsed: BTreeMap<String, usize> = BTreeMap::new();
@@ -134,10 +126,7 @@ fn every_known_line_has_its_kind() {
 /// sequence, in which no record is certainly before the one that stands above it.
 #[test]
 fn two_clocks_of_one_process_make_one_sequence() {
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases("") else { return };
     let clock = Clock { rule: Rule::Fixed(8 * 3600), how: How::Declared, ..Clock::assumed() };
     for name in ["rust-frontend-tp2-0.5.23-ansi-tz+0800.log", "rust-frontend-tp2-0.5.23-nocolor-tz+0800.log"] {
         let bytes = std::fs::read(root.join("sglang-samples").join(name)).expect("the sample");

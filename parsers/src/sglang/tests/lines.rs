@@ -262,6 +262,20 @@ fn ids_of_every_line_that_bears_them() {
 }
 
 #[test]
+fn brackets_in_a_rid_and_behind_the_line_end_no_facts() {
+    for (rid, behind) in [("a): b", ""), ("c", "W1120 19:46:05 foo(1): queue")] {
+        let record = format!(
+            "[2026-11-20 19:46:04] ReqTimeStats(rid={rid}, input_len=12, cached_input_len=4, output_len=9, type=unified): queue_duration=2.50ms, forward_duration=5.00ms{behind}"
+        );
+        let event = parse_line(&record);
+        assert_eq!(ids(&event, IdKind::Rid), [rid]);
+        assert_eq!(event.get("input_len"), Some(&Value::Int(12)), "{record}");
+        assert_eq!(event.get("type"), Some(&Value::Str("unified".into())), "{record}");
+        assert_eq!(event.get("queue_ms"), Some(&Value::Float(2.5)), "{record}");
+    }
+}
+
+#[test]
 fn probes_are_marked() {
     for line in [
         "ReqTimeStats(rid=HEALTH_CHECK_ab, input_len=1, cached_input_len=0, output_len=1, type=unified): queue_duration=1.00ms, forward_duration=1.00ms, entry_time=1.000",

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use truth::{Found, Source, compare, read_expected, units};
 
 use super::*;
+use crate::cases::cases;
 use crate::format::Entry;
 
 /// The names of files and the envelopes that read them. `cat` has none.
@@ -35,21 +36,9 @@ static MODES: &[(&str, &Envelope)] = &[
     ("short-delta", &SHORT_DELTA),
 ];
 
-pub fn cases() -> Option<PathBuf> {
-    let root = match std::env::var_os("CORR_CASES") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases"),
-    };
-    let root = root.join("journald");
-    if root.is_dir() { Some(root) } else { None }
-}
-
 #[test]
 fn every_entry_of_every_mode() {
-    let Some(root) = cases() else {
-        println!("skipped: no journald cases");
-        return;
-    };
+    let Some(root) = cases("journald") else { return };
     let (mut files, mut total, mut different) = (0, 0, 0);
     for (folder, zone) in folders(&root) {
         let expectations = root.join("expected").join(&folder);
@@ -125,10 +114,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 /// Options, locales, catalogs, markers: nothing is broken, and detection names the mode. What is no journal output is not taken for it.
 #[test]
 fn every_rendering_is_explained_and_detected() {
-    let Some(root) = cases() else {
-        println!("skipped: no journald cases");
-        return;
-    };
+    let Some(root) = cases("journald") else { return };
     let mut found = Vec::new();
     for folder in ["synthetic", "real", "cases", "locale"] {
         files(&root.join(folder), &mut found);
