@@ -401,3 +401,18 @@ fn files_below(dir: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
         }
     }
 }
+
+/// An export stands newest first, and ranks write out of order: the run begins at its earliest stamp, with an index and without.
+#[test]
+fn a_run_begins_and_ends_at_its_outermost_stamps() {
+    let lines: Vec<String> =
+        [5, 9, 3, 0, 7].iter().map(|s| format!("[2026-05-20 08:30:0{s}] Load weight begin. avail mem={s}.00 GB\n")).collect();
+    let place = place(&[("a.log", lines.concat().as_bytes())]);
+    let args = ["query", "run", "*", "--since", "start+3s", "--until", "end-2s", "--format", "csv", "--fields", "locator"];
+    let by_scan = place.corr(&args);
+    place.corr(&["index", "run"]);
+    let by_index = place.corr(&args);
+    // Stamps are a second wide: the run is [:00, :10), the window [:03, :08).
+    assert_eq!(rows(&by_scan), ["run/a.log:3", "run/a.log:1", "run/a.log:5"], "{}", by_scan.stderr);
+    assert_eq!(rows(&by_index), rows(&by_scan), "{}", by_index.stderr);
+}

@@ -17,7 +17,7 @@ use memchr::memchr;
 use self::pieces::Level;
 use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
-use crate::{secret, systemd, text};
+use crate::{gateway, secret, sglang, systemd, text};
 
 /// A line that would go on a record begins one if it holds a multiple of this offset, and no record has begun by itself since the
 /// multiple before: a record is of at most twice this size and a line.
@@ -74,9 +74,28 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Parses the payload. The event is complete whatever the outcome: an unparsed record is of kind `text`.
     pub fn parse(&self, event: &mut Event<'r>) -> Outcome {
-        let outcome = self.read_all(event);
+        let mut outcome = self.read_all(event);
+        if let Some(at) = self.request(event) {
+            // Read again as if it ended there: no field may repeat what follows.
+            text::plain(self.payload, event);
+            outcome = self.read(&self.payload[..at], event);
+            event.columnar = false;
+            event.keyed = false;
+            event.withhold(at..self.payload.len(), Secret::Body, "request");
+        }
         secret::scrub(self.payload, event);
         outcome
+    }
+
+    /// Where a request's body begins that the record's own format did not read. Formats of objects and the request log withhold theirs themselves.
+    fn request(&self, event: &Event<'_>) -> Option<usize> {
+        let reads_none = self.format.is_none_or(|format| format.name == sglang::SGLANG.name || format.name == gateway::TEXT.name);
+        if event.keyed || !reads_none || sglang::kinds::is_request(event.kind) || matches!(self.content, Content::Skip(_)) {
+            return None;
+        }
+        let at = text::request_begins(self.payload)?;
+        let is_hidden = event.withheld.iter().any(|withheld| withheld.span.contains(&at));
+        if is_hidden { None } else { Some(at) }
     }
 
     fn read_all(&self, event: &mut Event<'r>) -> Outcome {

@@ -144,9 +144,9 @@ const MAX_USER: usize = 256;
 
 /// Withholds every credential in the visible part of a record, and takes fields and ids out that repeat one.
 ///
-/// Records that are all columns are left alone: their every word is known.
+/// Periodic lines are left alone: their every word is known. Other records that are all columns may have one as a value, such as a path.
 pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
-    if event.columnar {
+    if event.keyed {
         return;
     }
     let found = if event.withheld.is_empty() && event.plain.is_empty() { find(payload) } else { find_beside(payload, event) };
@@ -154,6 +154,7 @@ pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
         return;
     }
     take_out(payload, &found, event);
+    event.columnar = false;
     for span in found {
         event.withhold(span, Secret::Credential, "credential");
     }

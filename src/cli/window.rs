@@ -2,12 +2,13 @@
 
 use anyhow::{Context as _, bail};
 use corr_parsers::clock::Rule;
+use corr_parsers::record;
+use rayon::prelude::*;
 
 use crate::query::answer::Window;
 use crate::query::sources::{Asked, Sources};
-use crate::query::timespec::{self, Context, TimeSpec};
+use crate::query::timespec::{self, Base, Context, TimeSpec};
 use crate::run::events::{self, Start};
-use crate::run::timing::Timing;
 
 /// Reads the flags. Civil times are read in `zone`.
 pub fn resolve(
@@ -36,52 +37,65 @@ pub fn resolve(
         text.as_deref().map(|t| timespec::parse(t).with_context(|| format!("--{flag}"))).transpose()
     };
     let (since, until) = (parse(&since, "since")?, parse(&until, "until")?);
-    let (start, end) = extent(&sources.sources);
+    let of_run = |time: &TimeSpec| matches!(time.base, Base::RunStart | Base::RunEnd | Base::TimeOfDay(_));
+    let relative = [&since, &until].into_iter().flatten().any(of_run);
+    let (start, end) = if relative { extent(&sources.sources) } else { (None, None) };
     let context = Context { run_start: start, run_end: end, now, zone, anchors: Default::default() };
     let window = timespec::window(since.as_ref(), until.as_ref(), &context)?;
     Ok(Window { since: window.since, until: window.until })
 }
 
-/// First and last stamp of a run: by the index where there is one, else by the first and last stamped records of each source.
+/// First and last stamp of a run: by the index where there is one, else by reading every record. Logs are written nearly in order, but not quite, and
+/// exports may stand newest first: what is asked relative to the run must mean the same with an index and without.
 fn extent(sources: &[Asked]) -> (Option<i64>, Option<i64>) {
-    let mut first: Option<i64> = None;
-    let mut last: Option<i64> = None;
-    let mut take = |start: Option<i64>, end: Option<i64>| {
-        first = match (first, start) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        last = match (last, end) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
-    };
+    let mut found = Extent::default();
     for source in sources {
         for segment in &source.segments {
-            take(segment.reference.first, segment.reference.last);
+            found = found.with(Extent { first: segment.reference.first, last: segment.reference.last });
         }
         if (source.unindexed || source.needs_tail())
             && let Ok(bytes) = source.bytes()
         {
-            let (start, end) = ends(bytes, source, source.timing());
-            take(start, end);
+            let from = if source.unindexed { 0 } else { source.indexed_to.min(bytes.len()) };
+            found = found.with(read(bytes, from, source));
         }
     }
-    (first, last)
+    (found.first, found.last)
 }
 
-fn ends(bytes: &[u8], source: &Asked, timing: &Timing) -> (Option<i64>, Option<i64>) {
-    let mut first = None;
-    events::each(bytes, &source.layout, timing, Start::default(), bytes.len(), |_, _, facts| {
-        first = facts.stamp.map(|s| s.start);
-        if first.is_some() { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-    });
-    // Sources are written nearly in order: the last 64 KiB hold the end, within what ranks and processes lag behind each other.
-    let mut last = None;
-    let tail = corr_parsers::record::record_start(bytes, bytes.len().saturating_sub(64 << 10), &source.layout);
-    events::each(bytes, &source.layout, timing, Start { offset: tail, line: 0, order: None }, bytes.len(), |_, _, facts| {
-        last = last.max(facts.stamp.map(|s| s.end));
-        std::ops::ControlFlow::Continue(())
-    });
-    (first, last)
+/// UTC nanoseconds of the earliest start and the latest end of some stamps.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    first: Option<i64>,
+    last: Option<i64>,
+}
+
+impl Extent {
+    fn with(self, other: Extent) -> Extent {
+        Extent { first: self.first.into_iter().chain(other.first).min(), last: self.last.max(other.last) }
+    }
+}
+
+/// So many bytes are read by one thread at a time.
+const CHUNK: usize = 8 << 20;
+
+/// The stamps of the records from byte `from`, which begins one.
+fn read(bytes: &[u8], from: usize, source: &Asked) -> Extent {
+    let mut starts: Vec<usize> = vec![from];
+    starts.extend((from + CHUNK..bytes.len()).step_by(CHUNK).map(|at| record::record_start(bytes, at, &source.layout)));
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    let parts: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+    let of = |(offset, end): (usize, usize)| {
+        let mut found = Extent::default();
+        let start = Start { offset, line: 0, order: None };
+        events::each(bytes, &source.layout, source.timing(), start, end, |_, _, facts| {
+            if let Some(stamp) = facts.stamp {
+                found = found.with(Extent { first: Some(stamp.start), last: Some(stamp.end) });
+            }
+            std::ops::ControlFlow::Continue(())
+        });
+        found
+    };
+    parts.into_par_iter().map(of).reduce(Extent::default, Extent::with)
 }

@@ -366,3 +366,46 @@ fn a_byte_order_mark_hides_no_head() {
     assert_eq!((second.payload, second.format.map(|f| f.name)), (&b"{\"a\":1}"[..], Some("json")));
     assert_eq!(second.offset + second.len, source.len());
 }
+
+/// What is withheld of a one-line source, and the kind that it gets.
+fn withheld_of(line: &str, formats: Vec<&'static crate::format::Format>) -> (String, String) {
+    let layout = Layout { formats, ..Layout::default() };
+    let mut reader = Reader::new(line.as_bytes(), 0, &layout);
+    let record = reader.next().unwrap();
+    let mut event = Event::new(&crate::text::kinds::TEXT);
+    record.parse(&mut event);
+    let hidden = event.withheld.iter().map(|w| &line[w.span.clone()]).collect::<Vec<_>>().join("|");
+    assert!(event.fields.iter().all(|f| !format!("{:?}", f.value).contains("zebra")), "{:?}", event.fields);
+    (event.kind.name.to_string(), hidden)
+}
+
+#[test]
+fn a_request_behind_another_record_or_of_no_known_line_is_withheld() {
+    let request = "Receive OpenAI: obj={'messages': [{'role': 'user', 'content': 'zebra'}]}";
+    let body = "{'messages': [{'role': 'user', 'content': 'zebra'}]}";
+    let all = crate::FORMATS.to_vec();
+    for (before, kind) in [
+        ("[2026-05-20 08:30:31 TP0] Decode batch, #running-req: 2, #queue-req: 0[2026-05-20 08:41:00] ", "decode_batch"),
+        (
+            "[2026-05-20 08:41:04] INFO:     10.42.0.20:45009 - \"POST /v1/chat/completions HTTP/1.1\" 200 OK[2026-05-20 08:41:00] ",
+            "access",
+        ),
+        ("[2026-05-20 08:41:04] The server is fired up and ready to roll![2026-05-20 08:41:00] ", "server_ready"),
+        ("[2026-05-20 08:41:04] INFO ", "sglang_log"),
+    ] {
+        assert_eq!(withheld_of(&format!("{before}{request}"), all.clone()), (kind.to_string(), body.to_string()), "{before}");
+    }
+    let (kind, hidden) = withheld_of(&format!("[2026-05-20 08:41:04] {request}"), Vec::new());
+    assert_eq!((kind.as_str(), hidden.as_str()), ("log", body));
+    let (_, hidden) = withheld_of("[2026-05-20 08:41:04] curl -d {\"messages\":[{\"content\":\"zebra\"}]}", all.clone());
+    assert_eq!(hidden, "[{\"content\":\"zebra\"}]}");
+    let (kind, hidden) = withheld_of("[2026-05-20 08:41:04] Receive: obj=GenerateReqInput(rid='a', stream=True)", all);
+    assert_eq!((kind.as_str(), hidden.as_str()), ("request_received", ""), "the request log's own line is read, not hidden");
+}
+
+#[test]
+fn a_credential_in_a_columnar_record_is_withheld() {
+    let line = "[2026-05-20 08:41:04] INFO:     10.42.0.20:45009 - \"GET /x/sk-zebra4567890123456789012345 HTTP/1.1\" 200 OK";
+    let (kind, hidden) = withheld_of(line, crate::FORMATS.to_vec());
+    assert_eq!((kind.as_str(), hidden.as_str()), ("access", "sk-zebra4567890123456789012345"));
+}

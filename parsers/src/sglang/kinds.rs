@@ -250,3 +250,8 @@ pub static JSON: &[&Kind] = &[&REQUEST_RECEIVED, &REQUEST_FINISHED, &REQUEST_REC
 
 /// Kinds of the request metrics file.
 pub static METRICS_FILE: &[&Kind] = &[&REQUEST_METRICS];
+
+/// Is a record of this kind one of the request log, whose parser knows where each body in it ends?
+pub fn is_request(kind: &Kind) -> bool {
+    [&REQUEST_RECEIVED, &REQUEST_RECEIVED_OPENAI, &REQUEST_FINISHED].contains(&kind)
+}

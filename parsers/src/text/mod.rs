@@ -3,11 +3,13 @@
 mod cut;
 mod foreign;
 pub mod kinds;
+mod request;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use cut::is_rest;
 pub use foreign::{CUT, is_progress, parse};
+pub use request::begins as request_begins;
 
 use crate::event::Event;
 
@@ -20,6 +22,7 @@ pub fn plain<'a>(payload: &'a [u8], event: &mut Event<'a>) {
     event.fields.clear();
     event.ids.clear();
     event.withheld.clear();
+    event.plain.clear();
     event.columnar = false;
     event.keyed = false;
     event.note = None;
