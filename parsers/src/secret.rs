@@ -146,7 +146,7 @@ const MAX_USER: usize = 256;
 ///
 /// Periodic lines are left alone: their every word is known. Other records that are all columns may have one as a value, such as a path.
 pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
-    if event.keyed {
+    if event.keyed || (event.columnar && !event.fields.iter().any(|field| may_hold(&field.value))) {
         return;
     }
     let found = if event.withheld.is_empty() && event.plain.is_empty() { find(payload) } else { find_beside(payload, event) };
@@ -158,6 +158,11 @@ pub fn scrub<'a>(payload: &'a [u8], event: &mut Event<'a>) {
     for span in found {
         event.withhold(span, Secret::Credential, "credential");
     }
+}
+
+/// Could a value be or hold a credential? Of a record that is all columns nothing else can.
+fn may_hold(value: &Value<'_>) -> bool {
+    matches!(value, Value::Str(text) if text.len() >= 8 && SEARCH.is_match(text.as_bytes()))
 }
 
 /// The spans of `bytes` that hold a credential: the value without its quotes, in order, none empty, none overlapping.

@@ -47,8 +47,19 @@ const ENDS: &[&str] = &["_prompt", "_text", "_body", "_messages", "_content", "_
 /// What every name of a body ends in. Of what one search finds, the words around it decide.
 static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| search::for_words(MatchKind::LeftmostLongest, NAMES.iter().copied()));
 
+/// All of them, each as a name of its own.
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = String> {
+    NAMES.iter().map(|name| name.to_string()).chain(ENDS.iter().map(|end| format!("x{end}")))
+}
+
 /// Is this the name of a body?
 pub fn is_name(raw: &str) -> bool {
+    // Most names are told from all of them by how they end.
+    const LAST: &[u8] = b"tsynaglp";
+    if !raw.as_bytes().last().is_some_and(|b| LAST.contains(&b.to_ascii_lowercase())) {
+        return false;
+    }
     let last = raw.rsplit('.').next().unwrap_or(raw);
     let is = |known: &str| last.eq_ignore_ascii_case(known);
     NAMES.iter().any(|known| is(known))

@@ -87,3 +87,13 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn every_name_of_a_body_is_one_by_its_end_too() {
+    for name in super::super::bodies::names() {
+        assert!(super::super::bodies::is_name(&name), "{name}");
+        assert!(super::super::bodies::is_name(&name.to_ascii_uppercase()), "{name}");
+        assert!(super::super::bodies::is_name(&format!("a.{name}")), "{name}");
+    }
+    assert!(!super::super::bodies::is_name("endpoint") && !super::super::bodies::is_name("worker_id"));
+}
