@@ -1,44 +1,18 @@
 //! The README's commands are run as they are written: every `corr …` line of a shell block, on a copy of the repository's fixtures.
 
+mod program;
+
 use std::path::Path;
 use std::process::Command;
 
-/// Splits a command line as a shell does, for blanks and single quotes.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
-            c => words.last_mut().unwrap().push(c),
-        }
-    }
-    words.retain(|w| !w.is_empty());
-    words
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            if entry.file_name() != ".corr" {
-                copy(&entry.path(), &target);
-            }
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
+use program::{copy_tree, words};
 
 #[test]
 fn every_command_of_the_readme_answers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let temp = tempfile::tempdir().unwrap();
-    copy(&root.join("fixtures"), &temp.path().join("fixtures"));
+    copy_tree(&root.join("fixtures"), &temp.path().join("fixtures"));
     std::fs::create_dir(temp.path().join("target")).unwrap();
     let mut shell = false;
     let mut ran = 0;

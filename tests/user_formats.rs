@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::Place;
+use program::{Place, words};
 
 /// A block of the document: what stands behind the fence, and its lines.
 fn blocks(section: &str) -> Vec<(String, String)> {
@@ -20,20 +20,6 @@ fn blocks(section: &str) -> Vec<(String, String)> {
         }
     }
     blocks
-}
-
-/// Splits a command line as a shell does, for blanks and single quotes.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
-            c => words.last_mut().unwrap().push(c),
-        }
-    }
-    words
 }
 
 #[test]

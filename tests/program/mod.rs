@@ -101,6 +101,21 @@ pub fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
+/// Splits a command line as a shell does, for blanks and single quotes.
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().expect("a word").push(c),
+        }
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
 /// Replaces what differs from run to run in JSON answers: how long it took.
 pub fn steady(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
