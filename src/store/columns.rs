@@ -29,6 +29,8 @@ const PAGE: usize = 8_192;
 pub const MAX_COLUMNS: usize = 1_024;
 /// Text values are cut here in the columns; the column then says so.
 const MAX_TEXT: usize = 1_024;
+// Arrow counts the text of a row group in 31 bits.
+const _: () = assert!(GROUP * MAX_TEXT < i32::MAX as usize);
 
 /// Spellings of a field's name that are remembered.
 const SPELLINGS: usize = 8;
@@ -383,11 +385,10 @@ impl Column {
     }
 
     fn push_text(&mut self, text: &str) {
-        let end = text.floor_char_boundary(MAX_TEXT);
-        if end < text.len() {
-            self.partial = true;
-        }
         if let Values::Text { bytes, ends } = &mut self.values {
+            // `ends` count in 32 bits: what has no room there is not kept, and the column says so.
+            let end = text.floor_char_boundary(MAX_TEXT.min(u32::MAX as usize - bytes.len()));
+            self.partial |= end < text.len();
             bytes.extend_from_slice(&text.as_bytes()[..end]);
             ends.push(bytes.len() as u32);
         }
