@@ -16,6 +16,9 @@ pub struct Format {
     pub head: fn(line: &[u8]) -> bool,
     /// Where in this physical line a further record begins (torn writes, a record behind a progress bar), if anywhere.
     pub cut: fn(line: &[u8]) -> Option<usize>,
+    /// Did [`Format::parse`] find all prompts and responses that the record holds? Where it did not, a request in the record is looked for as in text
+    /// of no format.
+    pub bodies_read: fn(event: &Event<'_>) -> bool,
     /// Parses one record (its lines joined by `\n` as they stand).
     pub parse: for<'a> fn(record: &'a [u8], event: &mut Event<'a>) -> Outcome,
     /// Every kind this format can give.
@@ -145,6 +148,16 @@ impl Meta {
         more.clear();
         *self = Meta { host, unit, ident, boot, invocation, more, ..Meta::default() };
     }
+}
+
+/// For formats of objects, whose members say where a body stands.
+pub fn all_bodies(_event: &Event<'_>) -> bool {
+    true
+}
+
+/// For formats of free text, whose programs may print a request.
+pub fn no_bodies(_event: &Event<'_>) -> bool {
+    false
 }
 
 /// For formats whose lines are never cut in the middle.

@@ -17,7 +17,7 @@ use memchr::memchr;
 use self::pieces::Level;
 use crate::event::{Event, Outcome, Secret};
 use crate::format::{Content, Cut, Entry, Envelope, Format, Meta};
-use crate::{gateway, secret, sglang, systemd, text};
+use crate::{secret, systemd, text};
 
 /// A line that would go on a record begins one if it holds a multiple of this offset, and no record has begun by itself since the
 /// multiple before: a record is of at most twice this size and a line.
@@ -87,10 +87,10 @@ impl<'r> Record<'r> {
         outcome
     }
 
-    /// Where a request's body begins that the record's own format did not read. Formats of objects and the request log withhold theirs themselves.
+    /// Where a request's body begins that the record's own format did not read.
     fn request(&self, event: &Event<'_>) -> Option<usize> {
-        let reads_none = self.format.is_none_or(|format| format.name == sglang::SGLANG.name || format.name == gateway::TEXT.name);
-        if event.keyed || !reads_none || sglang::kinds::is_request(event.kind) || matches!(self.content, Content::Skip(_)) {
+        let is_read = self.format.is_some_and(|format| (format.bodies_read)(event));
+        if event.keyed || is_read || matches!(self.content, Content::Skip(_)) {
             return None;
         }
         let at = text::request_begins(self.payload)?;

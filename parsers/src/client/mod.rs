@@ -12,7 +12,7 @@ mod tests;
 use std::borrow::Cow;
 
 use crate::event::{Event, Field, Secret, Value};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut};
 use crate::json::{self, Member};
 use crate::records::MAX_FIELD;
 use crate::records::keys::{self, Role};
@@ -25,6 +25,7 @@ pub static AIPERF: Format = Format {
     shape: "`{\"metadata\":{` with `session_num` and `request_start_ns`",
     head: aiperf::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: aiperf::parse,
     kinds: kinds::AIPERF,
     samples: samples::AIPERF,
@@ -37,6 +38,7 @@ pub static BENCH: Format = Format {
     shape: "a JSON object that begins with `date`, `tag` or `backend` and has a request rate, or with `schema_version` and `benchmark_type`",
     head: bench::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: bench::parse,
     kinds: kinds::BENCH,
     samples: samples::BENCH,
@@ -49,6 +51,7 @@ pub static MOONCAKE: Format = Format {
     shape: "a JSON object with `input_length`, `output_length` and `hash_ids`",
     head: mooncake::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: mooncake::parse,
     kinds: kinds::MOONCAKE,
     samples: samples::MOONCAKE,

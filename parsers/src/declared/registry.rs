@@ -75,6 +75,7 @@ pub fn load(definition: &Definition) -> Result<&'static Format, Problem> {
             shape: leak(&shape(definition)),
             head: functions.head,
             cut: never_cut,
+            bodies_read: crate::format::all_bodies,
             parse: functions.parse,
             kinds: Box::leak(Box::new([compiled.kind])),
             samples: &[],

@@ -16,7 +16,7 @@ pub(crate) mod tests;
 mod text;
 
 use crate::event::{Event, Field, Secret};
-use crate::format::Format;
+use crate::format::{Format, all_bodies};
 
 pub(crate) use bodies::{is_name as is_body_name, is_plain};
 pub(crate) use fields::{MAX_FIELDS, Reading, finish as finish_fields, id, put};
@@ -29,6 +29,7 @@ pub static TEXT: Format = Format {
     shape: "`YYYY-MM-DDTHH:MM:SS.ffffffZ LEVEL [spans: ]target: `",
     head: text::head,
     cut: text::cut,
+    bodies_read: all_bodies,
     parse: text::parse,
     kinds: kinds::KINDS,
     samples: samples::TEXT,
@@ -41,6 +42,7 @@ pub static JSONL: Format = Format {
     shape: "`{\"time\":\"YYYY-MM-DDTHH:MM:SS.ffffffZ\",\"level\":\"`",
     head: jsonl::head,
     cut: jsonl::cut,
+    bodies_read: all_bodies,
     parse: jsonl::parse,
     kinds: kinds::KINDS,
     samples: samples::JSONL,

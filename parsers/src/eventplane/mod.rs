@@ -9,7 +9,7 @@ mod sequences;
 mod tests;
 
 use crate::event::{Event, Outcome, Secret, Value};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut};
 use crate::ids::IdKind;
 use crate::json::{self, End, Member};
 use crate::stamp::{self, RawStamp};
@@ -23,6 +23,7 @@ pub static EVENTS: Format = Format {
     shape: "`{\"t\":…,\"topic\":\"…\",…,\"envelope\":{` or the envelope `{\"publisher_id\":…,\"sequence\":…,\"published_at\":`",
     head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse,
     kinds: kinds::KINDS,
     samples: samples::EVENTS,

@@ -11,7 +11,7 @@ mod messages;
 mod tests;
 mod text;
 
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut, no_bodies};
 
 /// Readable text, with its ANSI escapes already taken off.
 pub static TEXT: Format = Format {
@@ -20,6 +20,7 @@ pub static TEXT: Format = Format {
     shape: "`YYYY-MM-DD HH:MM:SS LEVEL [span{…}: ]smg::…: file:line: `, or `[Router (Rust)] `",
     head: text::head,
     cut: never_cut,
+    bodies_read: no_bodies,
     parse: text::parse,
     kinds: kinds::KINDS,
     samples: &[
@@ -49,6 +50,7 @@ pub static JSON: Format = Format {
     shape: "`{\"timestamp\":\"…\",\"level\":\"` and the target of a gateway",
     head: jsonl::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: jsonl::parse,
     kinds: kinds::KINDS,
     samples: &[(

@@ -14,7 +14,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
 
 use crate::event::{Event, Outcome, Secret};
-use crate::format::Format;
+use crate::format::{Format, all_bodies};
 use crate::json::{self, End};
 use crate::search;
 use crate::trace::row::Span;
@@ -26,6 +26,7 @@ pub static TRACES: Format = Format {
     shape: "`{\"resourceSpans\":[`, or a span `{\"traceId\":\"…\",\"spanId\":\"`",
     head,
     cut,
+    bodies_read: all_bodies,
     parse,
     kinds: kinds::KINDS,
     samples: samples::TRACES,

@@ -399,6 +399,8 @@ fn a_request_behind_another_record_or_of_no_known_line_is_withheld() {
     assert_eq!((kind.as_str(), hidden.as_str()), ("log", body));
     let (_, hidden) = withheld_of("[2026-05-20 08:41:04] curl -d {\"messages\":[{\"content\":\"zebra\"}]}", all.clone());
     assert_eq!(hidden, "[{\"content\":\"zebra\"}]}");
+    let (kind, hidden) = withheld_of("2026-05-20 08:41:04 [INFO] curl -d {\"messages\":[{\"content\":\"zebra\"}]}", all.clone());
+    assert_eq!((kind.as_str(), hidden.as_str()), ("driver_log", "[{\"content\":\"zebra\"}]}"));
     let (kind, hidden) = withheld_of("[2026-05-20 08:41:04] Receive: obj=GenerateReqInput(rid='a', stream=True)", all);
     assert_eq!((kind.as_str(), hidden.as_str()), ("request_received", ""), "the request log's own line is read, not hidden");
 }

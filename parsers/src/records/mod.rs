@@ -9,7 +9,7 @@ mod tests;
 mod walk;
 
 use crate::event::{Event, Outcome, Secret};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut};
 use crate::json::{self, End};
 use crate::text;
 use crate::trace::row::Span;
@@ -25,6 +25,7 @@ pub static JSON: Format = Format {
     shape: "a JSON object or array that no other format owns",
     head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse,
     kinds: kinds::KINDS,
     samples: samples::JSON,

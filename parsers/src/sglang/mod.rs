@@ -23,7 +23,7 @@ mod uvicorn;
 mod values;
 
 use crate::event::{Event, Outcome};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut};
 
 /// The engine log: `[stamp tags] message`, bare request lines of 0.5.8 to 0.5.11, and the Rust front-end's lines.
 pub static SGLANG: Format = Format {
@@ -32,6 +32,7 @@ pub static SGLANG: Format = Format {
     shape: "`[YYYY-MM-DD HH:MM:SS` and rank tags",
     head,
     cut: prefix::cut,
+    bodies_read: |event| kinds::is_request(event.kind),
     parse,
     kinds: kinds::TEXT,
     samples: &[
@@ -67,6 +68,7 @@ pub static SGLANG_JSON: Format = Format {
     shape: "`{\"timestamp\": …, \"event\": \"request.` or `\"scheduler.status\"`",
     head: json_head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: parse_json,
     kinds: kinds::JSON,
     samples: &[
@@ -88,6 +90,7 @@ pub static SGLANG_REQUEST_METRICS: Format = Format {
     shape: "`{\"request_parameters\": \"`",
     head: metrics_file::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: metrics_file::parse,
     kinds: kinds::METRICS_FILE,
     samples: &[(

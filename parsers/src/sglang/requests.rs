@@ -388,9 +388,7 @@ fn call<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>) -> Option<usi
         let before = taken(event);
         if let Some(item) = &item {
             if item.open {
-                // The text ends inside this value: no key says where a body in it would end.
-                withhold_at(item, Secret::Body, "open", event);
-                event.note = Some("truncated");
+                cut_off(item, event);
                 return None;
             }
             obj_item(&message[item.key.clone()], message, item, event);
@@ -422,14 +420,18 @@ fn walk<'a>(message: &'a [u8], open: usize, event: &mut Event<'a>, with: impl Fn
     let mut items = Items::new(message, open);
     while let Some(item) = items.next() {
         if item.open {
-            // The text ends inside this value: no key says where a body in it would end.
-            withhold_at(&item, Secret::Body, "open", event);
-            event.note = Some("truncated");
+            cut_off(&item, event);
             return None;
         }
         with(&message[item.key.clone()], message, &item, event);
     }
     items.end
+}
+
+/// The text ends inside this value: no key says where a body in it would end.
+fn cut_off(item: &Item, event: &mut Event<'_>) {
+    withhold_at(item, Secret::Body, "open", event);
+    event.note = Some("truncated");
 }
 
 fn scalar_field<'a>(name: &'static str, value: &'a [u8], event: &mut Event<'a>) {

@@ -7,7 +7,7 @@ mod samples;
 mod tests;
 
 use crate::event::{Event, Level, Outcome};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, never_cut, no_bodies};
 use crate::sglang;
 use crate::stamp::{self, RawStamp, SECOND, Zone};
 
@@ -18,6 +18,7 @@ pub static SRTCTL: Format = Format {
     shape: "`[srtctl:YYYY-MM-DDTHH:MM:SSZ]`, `YYYY-MM-DD HH:MM:SS [LEVEL]`, or a line of its scripts (`✓ Sweep completed`)",
     head,
     cut: never_cut,
+    bodies_read: no_bodies,
     parse,
     kinds: kinds::KINDS,
     samples: samples::SRTCTL,

@@ -8,7 +8,7 @@ mod tests;
 pub use parse::{head, is_unit, unit_of};
 
 use crate::envelope::journald::PRINTED_UNIT;
-use crate::format::{Format, Meta, never_cut};
+use crate::format::{Format, Meta, never_cut, no_bodies};
 
 /// PID 1, user managers and journald.
 pub static SYSTEMD: Format = Format {
@@ -17,6 +17,7 @@ pub static SYSTEMD: Format = Format {
     shape: "`Started UNIT - …`, `UNIT: Main process exited, …` and the like",
     head: parse::head,
     cut: never_cut,
+    bodies_read: no_bodies,
     parse: parse::parse,
     kinds: kinds::KINDS,
     samples: parse::SAMPLES,

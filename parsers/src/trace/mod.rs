@@ -13,7 +13,7 @@ mod samples;
 mod tests;
 
 use crate::event::{Event, Outcome, Secret};
-use crate::format::{Format, never_cut};
+use crate::format::{Format, all_bodies, never_cut};
 use crate::json::{self, End};
 use row::Span;
 
@@ -24,6 +24,7 @@ pub static REQUEST_TRACE: Format = Format {
     shape: "`{\"timestamp\":…,\"event\":{\"schema\":\"dynamo.request.trace.v1\"` or the record bare",
     head: |line| request::head(line, b"\"dynamo.request.trace.v1\""),
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: request::parse,
     kinds: kinds::TRACE,
     samples: samples::REQUEST_TRACE,
@@ -36,6 +37,7 @@ pub static AGENT_TRACE: Format = Format {
     shape: "`{\"timestamp\":…,\"event\":{\"schema\":\"dynamo.agent.trace.v1\"` or the record bare",
     head: |line| request::head(line, b"\"dynamo.agent.trace.v1\""),
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: request::parse,
     kinds: kinds::TRACE,
     samples: samples::AGENT_TRACE,
@@ -48,6 +50,7 @@ pub static AUDIT: Format = Format {
     shape: "`{\"schema_version\":1,\"request_id\":`, bare or in `{\"timestamp\":…,\"event\":`",
     head: audit::head,
     cut: never_cut,
+    bodies_read: all_bodies,
     parse: audit::parse,
     kinds: kinds::AUDIT,
     samples: samples::AUDIT,
