@@ -26,6 +26,7 @@ use crate::render::sources::resolution;
 use crate::run::Options;
 use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
+use crate::run::source::is_named;
 use crate::store::manifest::{how_name, rule_name};
 
 /// Open one record: its raw bytes, every field, how its time was found, its ids and where else they stand.
@@ -173,9 +174,7 @@ fn run_of(path: &Path) -> String {
 }
 
 fn find<'s>(sources: &'s Sources, run: &str, path: &str) -> Option<&'s Asked> {
-    let clean = |p: &str| p.trim_start_matches("./").to_string();
-    let below = clean(path);
-    let by_name = sources.sources.iter().find(|s| clean(&s.name) == below || s.key == below);
+    let by_name = sources.sources.iter().find(|s| is_named(path, &s.key, &s.name));
     by_name.or_else(|| {
         let joined = Path::new(run).join(path);
         // Two paths that are nowhere are not the same file.

@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use super::Options;
 use super::formats::{Formats, Text};
+use super::source::is_named;
 
 /// Roles that an owner may have.
 pub const ROLES: &[&str] = &["prefill", "decode", "unified", "router", "frontend", "client", "infra"];
@@ -302,8 +303,7 @@ pub struct Forced<'o> {
 impl Forced<'_> {
     /// Sources are named by their keys, by globs over these, or as they are printed.
     fn is(&self, key: &str, name: &str) -> bool {
-        let plain = |text: &'_ str| text.trim_start_matches("./").to_string();
-        self.pattern == key || plain(self.pattern) == plain(name) || self.matcher.as_ref().is_some_and(|m| m.is_match(key))
+        is_named(self.pattern, key, name) || self.matcher.as_ref().is_some_and(|m| m.is_match(key))
     }
 }
 

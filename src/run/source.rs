@@ -115,3 +115,10 @@ pub fn key_below(root: &Path, path: &Path) -> String {
     let parts: Vec<_> = below.components().map(|c| c.as_os_str().to_string_lossy()).collect();
     parts.join("/")
 }
+
+/// Does a user who writes `asked` mean the source of this key that is printed under this name? Both may begin with `./`.
+pub fn is_named(asked: &str, key: &str, name: &str) -> bool {
+    let plain = |text: &'_ str| text.trim_start_matches("./").to_string();
+    let asked = plain(asked);
+    asked == plain(name) || asked == plain(key)
+}

@@ -1,4 +1,4 @@
-//! Spans of real captures (SGLang 0.5.23, Dynamo 1.6.1; of Dynamo's the first two events are left) with their kinds.
+//! Spans of real captures (SGLang 0.5.23, Dynamo 1.6.1; of Dynamo's the first two events, and in the document three attributes are left) with their kinds.
 
 /// Parts of a line, a line with one span, a document over several lines.
 pub static TRACES: &[(&str, &str)] = &[
@@ -55,60 +55,6 @@ pub static TRACES: &[(&str, &str)] = &[
        "endTimeUnixNano": "1795975799828147110",
        "attributes": [
         {
-         "key": "code.file.path",
-         "value": {
-          "stringValue": "/opt/dynamo/lib/runtime/src/logging.rs"
-         }
-        },
-        {
-         "key": "code.module.name",
-         "value": {
-          "stringValue": "dynamo_runtime::logging"
-         }
-        },
-        {
-         "key": "code.line.number",
-         "value": {
-          "intValue": "636"
-         }
-        },
-        {
-         "key": "thread.id",
-         "value": {
-          "intValue": "10"
-         }
-        },
-        {
-         "key": "thread.name",
-         "value": {
-          "stringValue": "tokio-rt-worker"
-         }
-        },
-        {
-         "key": "target",
-         "value": {
-          "stringValue": "request_span"
-         }
-        },
-        {
-         "key": "method",
-         "value": {
-          "stringValue": "POST"
-         }
-        },
-        {
-         "key": "uri",
-         "value": {
-          "stringValue": "/v1/completions"
-         }
-        },
-        {
-         "key": "version",
-         "value": {
-          "stringValue": "HTTP/1.1"
-         }
-        },
-        {
          "key": "x_request_id",
          "value": {
           "stringValue": "xr-v1-completions"
@@ -119,104 +65,6 @@ pub static TRACES: &[(&str, &str)] = &[
          "value": {
           "stringValue": "375499bf-c7fb-4502-9a61-2b27d3e423ef"
          }
-        },
-        {
-         "key": "busy_ns",
-         "value": {
-          "intValue": "6848285"
-         }
-        },
-        {
-         "key": "idle_ns",
-         "value": {
-          "intValue": "50385950"
-         }
-        }
-       ],
-       "events": [
-        {
-         "timeUnixNano": "1795975799770996941",
-         "name": "SPAN_FIRST_ENTRY",
-         "attributes": [
-          {
-           "key": "level",
-           "value": {
-            "stringValue": "INFO"
-           }
-          },
-          {
-           "key": "target",
-           "value": {
-            "stringValue": "span_event"
-           }
-          },
-          {
-           "key": "code.file.path",
-           "value": {
-            "stringValue": "/opt/dynamo/lib/runtime/src/logging.rs"
-           }
-          },
-          {
-           "key": "code.module.name",
-           "value": {
-            "stringValue": "dynamo_runtime::logging"
-           }
-          },
-          {
-           "key": "code.line.number",
-           "value": {
-            "intValue": "1182"
-           }
-          }
-         ]
-        },
-        {
-         "timeUnixNano": "1795975799828093274",
-         "name": "http response sent",
-         "attributes": [
-          {
-           "key": "level",
-           "value": {
-            "stringValue": "INFO"
-           }
-          },
-          {
-           "key": "target",
-           "value": {
-            "stringValue": "dynamo_llm::http::service::service_v2"
-           }
-          },
-          {
-           "key": "status",
-           "value": {
-            "stringValue": "200"
-           }
-          },
-          {
-           "key": "latency_ms",
-           "value": {
-            "stringValue": "57"
-           }
-          },
-          {
-           "key": "code.file.path",
-           "value": {
-            "stringValue": "/opt/dynamo/lib/llm/src/http/service/service_v2.rs"
-           }
-          },
-          {
-           "key": "code.module.name",
-           "value": {
-            "stringValue": "dynamo_llm::http::service::service_v2"
-           }
-          },
-          {
-           "key": "code.line.number",
-           "value": {
-            "intValue": "1434"
-           }
-          }
-         ]
         }
        ],
        "status": {},
@@ -232,63 +80,9 @@ pub static TRACES: &[(&str, &str)] = &[
        "endTimeUnixNano": "1795975799826459155",
        "attributes": [
         {
-         "key": "code.file.path",
-         "value": {
-          "stringValue": "/opt/dynamo/lib/llm/src/kv_router/routing_host/kv.rs"
-         }
-        },
-        {
-         "key": "code.module.name",
-         "value": {
-          "stringValue": "dynamo_llm::kv_router::routing_host::kv"
-         }
-        },
-        {
-         "key": "code.line.number",
-         "value": {
-          "intValue": "560"
-         }
-        },
-        {
-         "key": "thread.id",
-         "value": {
-          "intValue": "9"
-         }
-        },
-        {
-         "key": "thread.name",
-         "value": {
-          "stringValue": "tokio-rt-worker"
-         }
-        },
-        {
-         "key": "target",
-         "value": {
-          "stringValue": "request_span"
-         }
-        },
-        {
          "key": "request_id",
          "value": {
           "stringValue": "375499bf-c7fb-4502-9a61-2b27d3e423ef"
-         }
-        },
-        {
-         "key": "dp_rank",
-         "value": {
-          "stringValue": "0"
-         }
-        },
-        {
-         "key": "overlap_blocks",
-         "value": {
-          "stringValue": "0"
-         }
-        },
-        {
-         "key": "phase",
-         "value": {
-          "stringValue": "Aggregated"
          }
         },
         {
@@ -296,122 +90,6 @@ pub static TRACES: &[(&str, &str)] = &[
          "value": {
           "stringValue": "3643923813577302044"
          }
-        },
-        {
-         "key": "request.attempt",
-         "value": {
-          "stringValue": "0"
-         }
-        },
-        {
-         "key": "migration.is_retry",
-         "value": {
-          "boolValue": false
-         }
-        },
-        {
-         "key": "migration.tokens_completed",
-         "value": {
-          "stringValue": "0"
-         }
-        },
-        {
-         "key": "request.outcome",
-         "value": {
-          "stringValue": "success"
-         }
-        },
-        {
-         "key": "busy_ns",
-         "value": {
-          "intValue": "978960"
-         }
-        },
-        {
-         "key": "idle_ns",
-         "value": {
-          "intValue": "48935790"
-         }
-        }
-       ],
-       "events": [
-        {
-         "timeUnixNano": "1795975799776575261",
-         "name": "SPAN_FIRST_ENTRY",
-         "attributes": [
-          {
-           "key": "level",
-           "value": {
-            "stringValue": "INFO"
-           }
-          },
-          {
-           "key": "target",
-           "value": {
-            "stringValue": "span_event"
-           }
-          },
-          {
-           "key": "code.file.path",
-           "value": {
-            "stringValue": "/opt/dynamo/lib/runtime/src/logging.rs"
-           }
-          },
-          {
-           "key": "code.module.name",
-           "value": {
-            "stringValue": "dynamo_runtime::logging"
-           }
-          },
-          {
-           "key": "code.line.number",
-           "value": {
-            "intValue": "1182"
-           }
-          }
-         ]
-        },
-        {
-         "timeUnixNano": "1795975799826399861",
-         "name": "route request completed",
-         "attributes": [
-          {
-           "key": "level",
-           "value": {
-            "stringValue": "INFO"
-           }
-          },
-          {
-           "key": "target",
-           "value": {
-            "stringValue": "request_span"
-           }
-          },
-          {
-           "key": "request.outcome",
-           "value": {
-            "stringValue": "success"
-           }
-          },
-          {
-           "key": "code.file.path",
-           "value": {
-            "stringValue": "/opt/dynamo/lib/runtime/src/pipeline/network/egress/route_span.rs"
-           }
-          },
-          {
-           "key": "code.module.name",
-           "value": {
-            "stringValue": "dynamo_runtime::pipeline::network::egress::route_span"
-           }
-          },
-          {
-           "key": "code.line.number",
-           "value": {
-            "intValue": "275"
-           }
-          }
-         ]
         }
        ],
        "status": {},

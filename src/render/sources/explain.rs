@@ -14,7 +14,7 @@ use crate::render::shown::visible_text;
 use crate::run::Run;
 use crate::run::events::{self, Start};
 use crate::run::sample::Sample;
-use crate::run::source::{Class, Source};
+use crate::run::source::{Class, Source, is_named};
 use crate::run::timing::Timing;
 use crate::store::manifest::{how_name, rule_name};
 
@@ -42,8 +42,7 @@ const SHOWN: usize = 60;
 
 /// Finds the source of a name or key.
 pub fn explain<'r>(run: &'r Run, name: &str) -> Option<Explained<'r>> {
-    let clean = name.trim_start_matches("./");
-    let source = run.sources.iter().find(|s| s.key == clean || s.name == name || s.name.trim_start_matches("./") == clean)?;
+    let source = run.sources.iter().find(|s| is_named(name, &s.key, &s.name))?;
     let sample = Sample::read(source);
     if sample.bytes.is_empty() {
         return Some(Explained { source, rejected: Vec::new(), unknown: None, lines: BTreeMap::new() });
