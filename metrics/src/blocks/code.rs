@@ -1,0 +1,178 @@
+//! A block's times and values as bytes.
+
+use super::pack::{pack, unpack};
+
+/// Units of time that stamps may be whole multiples of, in nanoseconds.
+const UNITS: [i64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+/// Powers of ten by which decimal values become whole numbers.
+const SCALES: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
+/// Whole numbers below this are exact as 64-bit floats.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+const SAME: u8 = 16;
+const RAW_64: u8 = 17;
+const RAW_32: u8 = 18;
+
+/// Appends stamps.
+pub fn write_times(times: &[i64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
+    let first = times.first().copied().unwrap_or(0);
+    let unit = UNITS.iter().position(|unit| times.iter().all(|t| t.wrapping_sub(first) % unit == 0)).unwrap_or(UNITS.len() - 1);
+    out.extend_from_slice(&first.to_le_bytes());
+    out.push(unit as u8);
+    scratch.clear();
+    scratch.extend(times.iter().map(|t| t.wrapping_sub(first) / UNITS[unit]));
+    pack(scratch, out);
+}
+
+/// Reads `n` stamps; false for bytes that [`write_times`] did not write.
+#[must_use]
+pub fn read_times(bytes: &[u8], n: usize, out: &mut Vec<i64>) -> bool {
+    let Some(first) = bytes.get(..8).and_then(|b| b.try_into().ok()).map(i64::from_le_bytes) else {
+        return false;
+    };
+    let Some(unit) = bytes.get(8).and_then(|&u| UNITS.get(usize::from(u))) else {
+        return false;
+    };
+    if !unpack(&bytes[9..], n, out) {
+        return false;
+    }
+    for t in out.iter_mut() {
+        *t = t.wrapping_mul(*unit).wrapping_add(first);
+    }
+    true
+}
+
+/// Appends values; every bit of them comes back, those of NaN too.
+pub fn write_values(values: &[f64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
+    let first = values.first().copied().unwrap_or(0.0);
+    if values.iter().all(|v| v.to_bits() == first.to_bits()) {
+        out.push(SAME);
+        out.extend_from_slice(&first.to_le_bytes());
+        return;
+    }
+    for (code, scale) in SCALES.iter().enumerate() {
+        if whole(values, *scale, scratch) {
+            out.push(code as u8);
+            pack(scratch, out);
+            return;
+        }
+    }
+    if values.iter().all(|v| f64::from(*v as f32).to_bits() == v.to_bits()) {
+        out.push(RAW_32);
+        values.iter().for_each(|v| out.extend_from_slice(&(*v as f32).to_le_bytes()));
+        return;
+    }
+    out.push(RAW_64);
+    values.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+}
+
+/// Fills `out` with the values times `scale` if those are whole and give the values back, bit for bit.
+fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
+    out.clear();
+    for &v in values {
+        let scaled = (v * scale).round();
+        if !(scaled.abs() < EXACT) || (scaled as i64 as f64 / scale).to_bits() != v.to_bits() {
+            return false;
+        }
+        out.push(scaled as i64);
+    }
+    true
+}
+
+/// Reads `n` values; false for bytes that [`write_values`] did not write.
+#[must_use]
+pub fn read_values(bytes: &[u8], n: usize, scratch: &mut Vec<i64>, out: &mut Vec<f64>) -> bool {
+    out.clear();
+    let Some((&code, body)) = bytes.split_first() else {
+        return n == 0;
+    };
+    match code {
+        SAME => {
+            let Some(value) = body.get(..8).and_then(|b| b.try_into().ok()).map(f64::from_le_bytes) else {
+                return false;
+            };
+            out.resize(n, value);
+        }
+        RAW_32 => out.extend(body.as_chunks::<4>().0.iter().take(n).map(|b| f64::from(f32::from_le_bytes(*b)))),
+        RAW_64 => out.extend(body.as_chunks::<8>().0.iter().take(n).map(|b| f64::from_le_bytes(*b))),
+        code => {
+            let Some(scale) = SCALES.get(usize::from(code)) else {
+                return false;
+            };
+            if !unpack(body, n, scratch) {
+                return false;
+            }
+            if code == 0 {
+                out.extend(scratch.iter().map(|&x| x as f64));
+            } else {
+                out.extend(scratch.iter().map(|&x| x as f64 / scale));
+            }
+        }
+    }
+    out.len() == n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values_back(values: &[f64]) -> (Vec<u64>, usize) {
+        let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
+        write_values(values, &mut scratch, &mut bytes);
+        assert!(read_values(&bytes, values.len(), &mut scratch, &mut out));
+        (out.iter().map(|v| v.to_bits()).collect(), bytes.len())
+    }
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|v| v.to_bits()).collect()
+    }
+
+    #[test]
+    fn values_come_back_to_the_bit() {
+        for values in [
+            vec![0.0, -0.0, 1.0],
+            vec![f64::NAN, 2.0, f64::from_bits(0x7ff0_0000_0000_0002)],
+            vec![f64::INFINITY, f64::NEG_INFINITY],
+            vec![0.1, 0.25, 17.125],
+            vec![1e300, -1e300, 5e-324],
+            vec![16_777_216.0, 16_777_218.0],
+            vec![0.1f32 as f64, 0.7f32 as f64],
+        ] {
+            assert_eq!(values_back(&values).0, bits(&values), "{values:?}");
+        }
+        assert_eq!(values_back(&(0..128).map(f64::from).collect::<Vec<_>>()).1, 18, "a steady counter");
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_come_back(values in prop::collection::vec(any::<f64>(), 1..130)) {
+            prop_assert_eq!(values_back(&values).0, bits(&values));
+        }
+
+        #[test]
+        fn decimal_values_come_back(values in prop::collection::vec(-1_000_000i64..1_000_000, 1..130), scale in 0u32..7) {
+            let values: Vec<f64> = values.iter().map(|v| *v as f64 / 10f64.powi(scale as i32)).collect();
+            prop_assert_eq!(values_back(&values).0, bits(&values));
+        }
+
+        #[test]
+        fn any_times_come_back(times in prop::collection::vec(any::<i64>(), 1..130)) {
+            let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
+            write_times(&times, &mut scratch, &mut bytes);
+            prop_assert!(read_times(&bytes, times.len(), &mut out));
+            prop_assert_eq!(out, times);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), n in 0usize..130) {
+            let (mut scratch, mut values, mut times) = (Vec::new(), Vec::new(), Vec::new());
+            if read_values(&bytes, n, &mut scratch, &mut values) {
+                prop_assert_eq!(values.len(), n);
+            }
+            if read_times(&bytes, n, &mut times) {
+                prop_assert_eq!(times.len(), n);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Where a series fell: the resets of a counter.
+
+use crate::model::Sample;
+
+/// A sample and the next, which is smaller. Samples that are NaN are passed over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fall {
+    pub before: Sample,
+    pub after: Sample,
+}
+
+/// Falls of a series while its samples go by.
+#[derive(Clone, Debug, Default)]
+pub struct Falls {
+    /// Kept while they are few, which those of a counter are.
+    kept: Option<Vec<Fall>>,
+    count: u64,
+    seen: u64,
+    last: Option<Sample>,
+}
+
+/// So many falls are kept of any series; of those that fall oftener than once in sixteen samples no more.
+const FEW: u64 = 64;
+
+impl Falls {
+    /// Takes the next sample in time.
+    pub fn push(&mut self, sample: Sample) {
+        if sample.value.is_nan() {
+            return;
+        }
+        self.seen += 1;
+        if let Some(before) = self.last
+            && sample.value < before.value
+        {
+            self.count += 1;
+            if self.count <= FEW || self.count * 16 <= self.seen {
+                if self.count == 1 {
+                    self.kept = Some(Vec::new());
+                }
+                if let Some(kept) = &mut self.kept {
+                    kept.push(Fall { before, after: sample });
+                }
+            } else {
+                self.kept = None;
+            }
+        }
+        self.last = Some(sample);
+    }
+
+    /// How often it fell.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Every fall, by time; `None` if there were too many to keep: no counter falls so often.
+    pub fn all(&self) -> Option<&[Fall]> {
+        if self.count == 0 { Some(&[]) } else { self.kept.as_deref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn falls(values: &[f64]) -> Falls {
+        let mut falls = Falls::default();
+        for (at, &value) in values.iter().enumerate() {
+            falls.push(Sample { at: at as i64, value });
+        }
+        falls
+    }
+
+    #[test]
+    fn a_fall_is_seen_across_nan() {
+        let found = falls(&[5.0, f64::NAN, 3.0, 4.0]);
+        assert_eq!(found.all(), Some(&[Fall { before: Sample { at: 0, value: 5.0 }, after: Sample { at: 2, value: 3.0 } }][..]));
+        assert_eq!(falls(&[1.0, 1.0]).all(), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_gauge_keeps_only_the_count() {
+        let values: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
+        assert_eq!(falls(&values).count(), 499);
+        assert_eq!(falls(&values).all(), None);
+    }
+}

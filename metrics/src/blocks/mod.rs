@@ -1,0 +1,29 @@
+//! Samples of many series in little memory: blocks of up to [`BLOCK`] samples, each found by its times, so that a window costs two searches
+//! and two blocks. Series that were scraped together share the bytes of their times.
+
+mod code;
+mod falls;
+mod pack;
+mod read;
+mod write;
+
+pub use falls::{Fall, Falls};
+pub use read::{Cursor, Store};
+pub use write::Writer;
+
+/// Most samples in a block.
+pub const BLOCK: usize = 128;
+
+/// Where a block of samples lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Time of its first and its last sample.
+    pub first: i64,
+    pub last: i64,
+    /// Ordinal of its first sample in the series.
+    pub before: u64,
+    /// Offsets in the area.
+    pub times: u64,
+    pub values: u64,
+    pub n: u16,
+}

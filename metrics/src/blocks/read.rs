@@ -1,0 +1,212 @@
+//! From blocks to samples.
+
+use super::code::{read_times, read_values};
+use super::{Block, Fall, Falls};
+use crate::model::Sample;
+
+/// The samples of all series of a capture.
+#[derive(Debug, Default)]
+pub struct Store {
+    area: Vec<u8>,
+    blocks: Vec<Block>,
+    /// End of each series in `blocks`.
+    ends: Vec<usize>,
+    falls: Vec<Falls>,
+    oddities: Vec<(u64, u64)>,
+}
+
+impl Store {
+    pub(super) fn new(area: Vec<u8>, blocks: Vec<Block>, ends: Vec<usize>, falls: Vec<Falls>, oddities: Vec<(u64, u64)>) -> Store {
+        Store { area, blocks, ends, falls, oddities }
+    }
+
+    /// How many series there are.
+    pub fn series(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes that samples take.
+    pub fn bytes(&self) -> usize {
+        self.area.len() + std::mem::size_of_val(&self.blocks[..])
+    }
+
+    /// The blocks of a series, by time.
+    pub fn blocks(&self, series: u32) -> &[Block] {
+        let series = series as usize;
+        let start = if series == 0 { 0 } else { self.ends.get(series - 1).copied().unwrap_or(0) };
+        let end = self.ends.get(series).copied().unwrap_or(start);
+        self.blocks.get(start..end).unwrap_or(&[])
+    }
+
+    /// How many samples a series has.
+    pub fn len(&self, series: u32) -> u64 {
+        self.blocks(series).last().map_or(0, |b| b.before + u64::from(b.n))
+    }
+
+    /// No series.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How often a series fell.
+    pub fn fall_count(&self, series: u32) -> u64 {
+        self.falls.get(series as usize).map_or(0, Falls::count)
+    }
+
+    /// Every fall of a series by time; `None` if it fell too often for a counter.
+    pub fn falls(&self, series: u32) -> Option<&[Fall]> {
+        self.falls.get(series as usize).map_or(Some(&[]), Falls::all)
+    }
+
+    /// Samples of a series that came before an earlier one and were sorted in, and those at a time that it has already.
+    pub fn oddities(&self, series: u32) -> (u64, u64) {
+        self.oddities.get(series as usize).copied().unwrap_or((0, 0))
+    }
+
+    /// A reader that keeps its buffers: for many questions.
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor { store: self, at: None, times: Vec::new(), values: Vec::new(), scratch: Vec::new() }
+    }
+
+    /// All samples of a series, by time.
+    pub fn all(&self, series: u32) -> Vec<Sample> {
+        self.between(series, i64::MIN, i64::MAX)
+    }
+
+    /// The samples with `from <= at <= to`, by time.
+    pub fn between(&self, series: u32, from: i64, to: i64) -> Vec<Sample> {
+        let blocks = self.blocks(series);
+        let mut cursor = self.cursor();
+        let mut out = Vec::new();
+        for block in &blocks[blocks.partition_point(|b| b.last < from)..] {
+            if block.first > to {
+                break;
+            }
+            cursor.load(block);
+            let samples = cursor.times.iter().zip(&cursor.values).filter(|(at, _)| (from..=to).contains(*at));
+            out.extend(samples.map(|(&at, &value)| Sample { at, value }));
+        }
+        out
+    }
+
+    /// The distinct times of some series, by time.
+    pub fn times(&self, series: impl Iterator<Item = u32>) -> Vec<i64> {
+        let mut seen = std::collections::HashSet::new();
+        let mut cursor = self.cursor();
+        let mut out = Vec::new();
+        for block in series.flat_map(|s| self.blocks(s)) {
+            if seen.insert((block.times, block.n)) {
+                cursor.load(block);
+                out.extend_from_slice(&cursor.times);
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+}
+
+/// Finds samples; blocks that it decoded last stay decoded.
+#[derive(Debug)]
+pub struct Cursor<'s> {
+    store: &'s Store,
+    at: Option<(u64, u64)>,
+    times: Vec<i64>,
+    values: Vec<f64>,
+    scratch: Vec<i64>,
+}
+
+impl Cursor<'_> {
+    fn load(&mut self, block: &Block) {
+        if self.at == Some((block.times, block.values)) {
+            return;
+        }
+        let here = |offset: u64| self.store.area.get(offset as usize..).unwrap_or(&[]);
+        let n = usize::from(block.n);
+        let whole =
+            read_times(here(block.times), n, &mut self.times) && read_values(here(block.values), n, &mut self.scratch, &mut self.values);
+        if !whole {
+            self.times.clear();
+            self.values.clear();
+        }
+        self.at = Some((block.times, block.values));
+    }
+
+    /// Ordinal of the first sample at or after `time`: the number of samples before it.
+    pub fn lower(&mut self, series: u32, time: i64) -> u64 {
+        let blocks = self.store.blocks(series);
+        match blocks.get(blocks.partition_point(|b| b.last < time)) {
+            None => self.store.len(series),
+            Some(block) if block.first >= time => block.before,
+            Some(block) => {
+                self.load(block);
+                block.before + self.times.partition_point(|&t| t < time) as u64
+            }
+        }
+    }
+
+    /// Ordinal of the first sample after `time`.
+    pub fn upper(&mut self, series: u32, time: i64) -> u64 {
+        time.checked_add(1).map_or_else(|| self.store.len(series), |next| self.lower(series, next))
+    }
+
+    /// The sample of an ordinal.
+    pub fn get(&mut self, series: u32, ordinal: u64) -> Option<Sample> {
+        let blocks = self.store.blocks(series);
+        let block = blocks.get(blocks.partition_point(|b| b.before + u64::from(b.n) <= ordinal))?;
+        self.load(block);
+        let i = ordinal.checked_sub(block.before)? as usize;
+        Some(Sample { at: *self.times.get(i)?, value: *self.values.get(i)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Writer;
+    use proptest::prelude::*;
+
+    #[test]
+    fn series_scraped_together_share_their_times() {
+        let times: Vec<i64> = (0..1000).map(|i| i * 1_000_000_007).collect();
+        let mut alone = Writer::default();
+        let mut both = Writer::default();
+        let values: Vec<f64> = (0..1000).map(f64::from).collect();
+        alone.extend(0, &times, &values);
+        both.extend(0, &times, &values);
+        both.extend(1, &times, &values);
+        let (alone, both) = (alone.finish(1), both.finish(2));
+        assert_eq!(both.blocks(0)[3].times, both.blocks(1)[3].times);
+        assert_eq!(both.all(1), alone.all(0));
+        assert_eq!(both.times(0..2), times);
+    }
+
+    proptest! {
+        #[test]
+        fn samples_in_any_order_come_back_by_time(
+            rows in prop::collection::vec((0u32..3, -50i64..50, any::<f64>()), 0..900),
+            (from, to) in (-60i64..60, -60i64..60),
+        ) {
+            let mut writer = Writer::default();
+            rows.iter().for_each(|&(series, at, value)| writer.push(series, at, value));
+            let store = writer.finish(3);
+            for series in 0..3 {
+                let mut want: Vec<(i64, u64)> = rows.iter().filter(|r| r.0 == series).map(|r| (r.1, r.2.to_bits())).collect();
+                want.sort_by_key(|(at, _)| *at);
+                let got: Vec<(i64, u64)> = store.all(series).iter().map(|s| (s.at, s.value.to_bits())).collect();
+                prop_assert_eq!(&got, &want);
+                prop_assert_eq!(store.len(series), want.len() as u64);
+                let inside: Vec<(i64, u64)> = want.iter().copied().filter(|(at, _)| (from..=to).contains(at)).collect();
+                let between: Vec<(i64, u64)> = store.between(series, from, to).iter().map(|s| (s.at, s.value.to_bits())).collect();
+                prop_assert_eq!(between, inside);
+                let mut cursor = store.cursor();
+                prop_assert_eq!(cursor.lower(series, from), want.iter().filter(|(at, _)| *at < from).count() as u64);
+                prop_assert_eq!(cursor.upper(series, from), want.iter().filter(|(at, _)| *at <= from).count() as u64);
+                for (i, (at, bits)) in want.iter().enumerate() {
+                    let sample = cursor.get(series, i as u64).unwrap();
+                    prop_assert_eq!((sample.at, sample.value.to_bits()), (*at, *bits));
+                }
+                prop_assert_eq!(cursor.get(series, want.len() as u64), None);
+            }
+        }
+    }
+}

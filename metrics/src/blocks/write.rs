@@ -1,0 +1,158 @@
+//! From samples, series by series or mixed, to blocks.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use super::code::{read_times, read_values, write_times, write_values};
+use super::{BLOCK, Block, Falls, Store};
+use crate::model::Sample;
+
+/// Takes samples in any order of series.
+#[derive(Debug, Default)]
+pub struct Writer {
+    area: Vec<u8>,
+    open: Vec<Open>,
+    times: Shared,
+    scratch: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+/// A series of which more may come.
+#[derive(Debug, Default)]
+struct Open {
+    times: Vec<i64>,
+    values: Vec<f64>,
+    blocks: Vec<Block>,
+    falls: Falls,
+    n: u64,
+    last: Option<i64>,
+    disordered: u64,
+    collisions: u64,
+}
+
+/// Encoded times that were written lately, by their hash.
+#[derive(Debug, Default)]
+struct Shared {
+    hasher: RandomState,
+    at: HashMap<u64, (u64, usize)>,
+}
+
+/// So many blocks of times are remembered.
+const REMEMBERED: usize = 1 << 16;
+
+impl Writer {
+    /// Takes a sample. `series` count from 0 without gaps.
+    pub fn push(&mut self, series: u32, at: i64, value: f64) {
+        self.extend(series, &[at], &[value]);
+    }
+
+    /// Takes samples of one series; of slices of different length the shorter counts.
+    pub fn extend(&mut self, series: u32, times: &[i64], values: &[f64]) {
+        let series = series as usize;
+        if self.open.len() <= series {
+            self.open.resize_with(series + 1, Open::default);
+        }
+        let n = times.len().min(values.len());
+        let (mut times, mut values) = (&times[..n], &values[..n]);
+        while !times.is_empty() {
+            let Some(open) = self.open.get_mut(series) else { return };
+            let take = (BLOCK - open.times.len()).min(times.len());
+            for (&at, &value) in times[..take].iter().zip(&values[..take]) {
+                match open.last {
+                    Some(last) if at < last => open.disordered += 1,
+                    Some(last) if at == last => open.collisions += 1,
+                    _ => {}
+                }
+                open.last = Some(open.last.map_or(at, |last| last.max(at)));
+                open.falls.push(Sample { at, value });
+            }
+            open.times.extend_from_slice(&times[..take]);
+            open.values.extend_from_slice(&values[..take]);
+            open.n += take as u64;
+            (times, values) = (&times[take..], &values[take..]);
+            if open.times.len() == BLOCK {
+                self.close(series);
+            }
+        }
+    }
+
+    /// Writes what a series holds open as a block.
+    fn close(&mut self, series: usize) {
+        let Some(open) = self.open.get_mut(series) else { return };
+        let (Some(&first), Some(&last)) = (open.times.first(), open.times.last()) else { return };
+        self.bytes.clear();
+        write_times(&open.times, &mut self.scratch, &mut self.bytes);
+        let times = self.times.place(&self.bytes, &mut self.area);
+        let values = self.area.len() as u64;
+        write_values(&open.values, &mut self.scratch, &mut self.area);
+        let n = open.times.len();
+        open.blocks.push(Block { first, last, before: open.n - n as u64, times, values, n: n as u16 });
+        open.times.clear();
+        open.values.clear();
+    }
+
+    /// Everything written, series in order of time.
+    pub fn finish(mut self, series: usize) -> Store {
+        if self.open.len() < series {
+            self.open.resize_with(series, Open::default);
+        }
+        for i in 0..self.open.len() {
+            self.close(i);
+            if self.open[i].disordered > 0 {
+                self.sort(i);
+            }
+        }
+        let mut blocks = Vec::with_capacity(self.open.iter().map(|o| o.blocks.len()).sum());
+        let mut ends = Vec::with_capacity(self.open.len());
+        let mut falls = Vec::with_capacity(self.open.len());
+        let mut oddities = Vec::with_capacity(self.open.len());
+        for open in self.open {
+            blocks.extend(open.blocks);
+            ends.push(blocks.len());
+            falls.push(open.falls);
+            oddities.push((open.disordered, open.collisions));
+        }
+        Store::new(self.area, blocks, ends, falls, oddities)
+    }
+
+    /// Writes a series again, by time; samples of one time stay in the order in which they came.
+    fn sort(&mut self, series: usize) {
+        let old = std::mem::take(&mut self.open[series]);
+        let mut samples: Vec<(i64, f64)> = Vec::with_capacity(old.n as usize);
+        let (mut times, mut values) = (Vec::new(), Vec::new());
+        for block in &old.blocks {
+            let n = usize::from(block.n);
+            let here = |offset: u64| self.area.get(offset as usize..).unwrap_or(&[]);
+            if read_times(here(block.times), n, &mut times) && read_values(here(block.values), n, &mut self.scratch, &mut values) {
+                samples.extend(times.iter().copied().zip(values.iter().copied()));
+            }
+        }
+        samples.sort_by_key(|(at, _)| *at);
+        let times: Vec<i64> = samples.iter().map(|(at, _)| *at).collect();
+        let values: Vec<f64> = samples.iter().map(|(_, v)| *v).collect();
+        self.extend(series as u32, &times, &values);
+        self.close(series);
+        self.open[series].disordered = old.disordered;
+    }
+}
+
+impl Shared {
+    /// Where the same bytes lie already, or where they are written now.
+    fn place(&mut self, bytes: &[u8], area: &mut Vec<u8>) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(bytes);
+        let hash = hasher.finish();
+        if let Some(&(at, len)) = self.at.get(&hash)
+            && area.get(at as usize..at as usize + len) == Some(bytes)
+        {
+            return at;
+        }
+        if self.at.len() >= REMEMBERED {
+            self.at.clear();
+        }
+        let at = area.len() as u64;
+        area.extend_from_slice(bytes);
+        self.at.insert(hash, (at, bytes.len()));
+        at
+    }
+}

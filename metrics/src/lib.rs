@@ -1,0 +1,18 @@
+//! Metric captures of LLM serving: bytes of a scrape, a table or an export in; series with samples out; and what a series did in a window,
+//! with the samples that say it.
+//!
+//! Data flows one way: `recognise` → a reader of `layouts` → [`build::Builder`] → [`model::Capture`] → `catalogue` → `window`.
+//! Nothing is extrapolated, and what was not captured is a value of its own, never zero.
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
+)]
+
+pub mod align;
+pub mod blocks;
+pub mod build;
+pub mod exposition;
+pub mod layouts;
+pub mod model;
+pub mod window;
