@@ -1,0 +1,6 @@
+//! Metric captures of a run, asked: which series, in which window, with which figures.
+
+pub mod asked;
+pub mod moment;
+
+pub use asked::{Asked, Captured, Hit};
