@@ -1,8 +1,11 @@
 //! The captures that a question goes to, and the series that it means.
 
+use std::sync::LazyLock;
+
 use corr_metrics::catalogue::{Catalogue, Group, Member};
-use corr_metrics::model::{Capture, Endpoint, SeriesId};
+use corr_metrics::model::{Capture, Endpoint, EndpointId, SeriesId};
 use corr_metrics::select::Selector;
+use corr_metrics::window::scrapes::Scrapes;
 
 use super::moment::Dial;
 use crate::run::Run;
@@ -22,6 +25,10 @@ pub struct Captured<'r> {
     pub name: String,
     pub source: Source<'r>,
     pub catalogue: Catalogue,
+    /// Scrapes of each endpoint: as the capture keeps them, else the times of its samples.
+    scrapes: Vec<Scrapes>,
+    /// First and last sample.
+    extent: Option<(i64, i64)>,
 }
 
 /// A member of a family that was asked for, with its series that were.
@@ -39,16 +46,16 @@ impl<'r> Asked<'r> {
         let Captures { read, not_read } = Captures::read(run);
         let captures = Captures { read, not_read: Vec::new() };
         let families = captures.families();
-        let captures = captures.read.into_iter().map(|source| Captured {
-            name: name(run, &source),
-            catalogue: Catalogue::new(&source.capture, &families),
-            source,
-        });
-        Asked { captures: captures.collect(), not_read }
+        let captured = |source: Source<'r>| {
+            let catalogue = Catalogue::new(&source.capture, &families);
+            let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
+            Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+        };
+        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
     }
 
-    /// The members that a selector means; all of them without one.
-    pub fn hits(&self, selector: Option<&Selector>) -> Vec<Hit<'_>> {
+    /// The members that one of the selectors means; all of them without any.
+    pub fn hits(&self, selectors: &[Selector]) -> Vec<Hit<'_>> {
         let mut hits = Vec::new();
         for captured in &self.captures {
             for group in &captured.catalogue.families {
@@ -56,7 +63,8 @@ impl<'r> Asked<'r> {
                     let meant = |id: &SeriesId| {
                         let capture = captured.capture();
                         let endpoint = capture.endpoint(member.endpoint);
-                        selector.is_none_or(|s| capture.get(*id).is_some_and(|series| s.matches(series, endpoint, &group.name)))
+                        selectors.is_empty()
+                            || capture.get(*id).is_some_and(|series| selectors.iter().any(|s| s.matches(series, endpoint, &group.name)))
                     };
                     let series: Vec<SeriesId> = member.parts.series().into_iter().filter(meant).collect();
                     if !series.is_empty() {
@@ -75,6 +83,17 @@ impl Captured<'_> {
         &self.source.capture
     }
 
+    /// When an endpoint was scraped.
+    pub fn scrapes(&self, endpoint: EndpointId) -> &Scrapes {
+        static UNKNOWN: LazyLock<Scrapes> = LazyLock::new(Scrapes::unknown);
+        self.scrapes.get(endpoint.0 as usize).unwrap_or(&UNKNOWN)
+    }
+
+    /// First and last sample or scrape, on the capture's clock.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        self.extent
+    }
+
     /// The clock of its samples.
     pub fn dial(&self) -> Dial<'_> {
         Dial::of(self.capture())
@@ -82,11 +101,35 @@ impl Captured<'_> {
 
     /// Where a number comes from: `path#name{labels}[target]@t0..t1`.
     pub fn citation(&self, series: SeriesId, from: i64, to: i64) -> String {
-        let capture = self.capture();
-        let target = capture.get(series).and_then(|s| capture.endpoint(s.endpoint)).map(title).unwrap_or_default();
-        let dial = self.dial();
-        format!("{}#{}[{target}]@{}..{}", self.name, capture.spelled(series), dial.show(from), dial.show(to))
+        let endpoint = self.capture().get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
+        self.cited(&self.capture().spelled(series), endpoint, from, to)
     }
+
+    /// The same for a family of series.
+    pub fn cited(&self, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
+        let target = self.capture().endpoint(endpoint).map(title).unwrap_or_default();
+        let dial = self.dial();
+        format!("{}#{spelled}[{target}]@{}..{}", self.name, dial.show(from), dial.show(to))
+    }
+}
+
+fn scrapes(capture: &Capture) -> Vec<Scrapes> {
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); capture.endpoints.len()];
+    for (i, series) in capture.series.iter().enumerate() {
+        if let Some(of) = of.get_mut(series.endpoint.0 as usize) {
+            of.push(i as u32);
+        }
+    }
+    let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
+    capture.endpoints.iter().zip(&of).map(|(endpoint, series)| Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series))).collect()
+}
+
+fn extent(capture: &Capture) -> Option<(i64, i64)> {
+    let ids = || 0..capture.samples.series() as u32;
+    let first = ids().filter_map(|id| capture.samples.blocks(id).first()).map(|b| b.first).min()?;
+    let last = ids().filter_map(|id| capture.samples.blocks(id).last()).map(|b| b.last).max()?;
+    let tried = || capture.endpoints.iter().flat_map(|e| &e.scrapes).map(|s| s.at);
+    Some((tried().chain([first]).min()?, tried().chain([last]).max()?))
 }
 
 /// What an endpoint is called: its name, else its URL.

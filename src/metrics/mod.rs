@@ -1,6 +1,8 @@
 //! Metric captures of a run, asked: which series, in which window, with which figures.
 
 pub mod asked;
+pub mod figures;
 pub mod moment;
+pub mod span;
 
 pub use asked::{Asked, Captured, Hit};
