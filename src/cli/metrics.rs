@@ -12,10 +12,11 @@ use super::{exit, grouped};
 use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures;
 use crate::metrics::span::{Coverage, Misplaced, Placed, Span};
+use crate::metrics::sums;
 use crate::query::sources;
 use crate::query::timespec::Context;
 use crate::render::events::Format;
-use crate::render::metrics::{Catalogued, Figured, Row, Rows};
+use crate::render::metrics::{Catalogued, Figured, Row, Rows, Summed};
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
@@ -62,6 +63,9 @@ pub struct Args {
     /// A window that corr.toml declares.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
+    /// Add up by the values of a label (`target` for the endpoint): ranks that say the same are counted once, after their samples were compared.
+    #[arg(long, value_name = "LABEL", conflicts_with = "rows")]
+    pub by: Option<String>,
     /// Print the samples of the window, not what they amount to.
     #[arg(long)]
     pub rows: bool,
@@ -110,7 +114,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let paint = Paint::new(color);
     let times = Times::read(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), &run.declared)?;
-    if args.list || (selectors.is_empty() && times.open()) {
+    if args.list || (selectors.is_empty() && times.open() && args.by.is_none()) {
         let catalogue = Catalogued::new(&asked, hits, args.limit);
         catalogue.write(args.format, paint, out)?;
         out.flush()?;
@@ -119,13 +123,22 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let asking = Asking { args, run: &run, options: &options, times, now };
     let spans = asking.spans(&asked, err)?;
-    if args.rows || asking.times.open() {
+    if args.rows || (asking.times.open() && args.by.is_none()) {
         let rows = rows(&asked, &hits, &spans, args.limit);
         rows.write(args.format, paint, out)?;
         out.flush()?;
         cut(rows.shown(), rows.cut, "samples", err)?;
         let code = if rows.shown() == 0 { exit::NOTHING } else { exit::FOUND };
         return Ok(if partial { exit::PARTIAL } else { code });
+    }
+    if let Some(label) = &args.by {
+        let hits: Vec<&Hit<'_>> = hits.iter().collect();
+        let place = |captured: &Captured<'_>| span_of(&asked, &spans, captured).copied();
+        let summed = Summed { label, sums: sums::of(&hits, label, &place, &args.quantiles) };
+        summed.write(args.format, paint, out)?;
+        out.flush()?;
+        let short = spans.iter().flatten().any(|p| p.coverage != Coverage::Whole);
+        return Ok(if partial || short { exit::PARTIAL } else { exit::FOUND });
     }
     let mut figured = Figured { rows: Vec::new() };
     let mut left_out = 0;

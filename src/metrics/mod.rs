@@ -4,5 +4,6 @@ pub mod asked;
 pub mod figures;
 pub mod moment;
 pub mod span;
+pub mod sums;
 
 pub use asked::{Asked, Captured, Hit};

@@ -307,7 +307,7 @@ fn histogram_status(answer: &histogram::Answer) -> &'static str {
 }
 
 /// `at least 5, at most 7`, or what of it is known.
-fn bracket_words(bracket: (f64, Option<f64>)) -> String {
+pub fn bracket_words(bracket: (f64, Option<f64>)) -> String {
     match bracket {
         (least, Some(most)) if least == most => format!("{} exactly", computed(least)),
         (least, Some(most)) => format!("at least {}, at most {}", computed(least), computed(most)),
@@ -400,7 +400,7 @@ fn gauge_lines(answer: &gauge::Answer, sample: impl Fn(&Sample) -> String) -> Ve
 }
 
 /// `p50 0.667 in (0.5, 1]`.
-fn quantile_words(quantile: &Quantile) -> String {
+pub fn quantile_words(quantile: &Quantile) -> String {
     let name = format!("p{}", computed(quantile.q * 100.0));
     let forced = if quantile.forced_monotonic { " (a bucket counted less than one below it)" } else { "" };
     match quantile.estimate {

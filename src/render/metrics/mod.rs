@@ -4,11 +4,13 @@ mod catalogue;
 mod figures;
 mod json;
 mod rows;
+mod sums;
 mod table;
 
 pub use catalogue::Catalogued;
 pub use figures::{Figured, Row};
 pub use rows::Rows;
+pub use sums::Summed;
 
 /// A value as short as it can be read back.
 pub fn number(value: f64) -> String {
