@@ -13,8 +13,8 @@ use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures;
 use crate::metrics::span::{Coverage, Misplaced, Placed, Span};
 use crate::metrics::sums;
-use crate::query::sources;
 use crate::query::timespec::Context;
+use crate::query::{phases, sources};
 use crate::render::events::Format;
 use crate::render::metrics::{Catalogued, Figured, Row, Rows, Summed};
 use crate::render::paint::{Paint, When};
@@ -60,7 +60,7 @@ pub struct Args {
     /// End of the window: up to the last sample at or before it.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares.
+    /// A window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Add up by the values of a label (`target` for the endpoint): ranks that say the same are counted once, after their samples were compared.
@@ -113,7 +113,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     }
     let paint = Paint::new(color);
-    let times = Times::read(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), &run.declared)?;
+    let phases = || Ok(phases::all(&sources::open(&run.arguments, &options, None)?.sources));
+    let times = Times::read(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), &run.declared, &phases)?;
+    if let Some(how) = &times.how {
+        writeln!(err, "corr: {}", terminal(how))?;
+    }
     if args.list || (selectors.is_empty() && times.open() && args.by.is_none()) {
         let catalogue = Catalogued::new(&asked, hits, args.limit);
         catalogue.write(args.format, paint, out)?;

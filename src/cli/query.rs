@@ -62,7 +62,7 @@ pub struct Args {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares.
+    /// Only events of a window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Show this many records after each hit, from the same source.
