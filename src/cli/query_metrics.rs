@@ -15,7 +15,7 @@ use crate::query::sources::Sources;
 use crate::render::metrics::{Figured, Row};
 use crate::render::safe::terminal;
 use crate::render::shown::Shown;
-use crate::run::{self, Options, Run};
+use crate::run::Run;
 
 /// What is joined, read from the flags.
 #[derive(Debug)]
@@ -47,11 +47,6 @@ impl Wanted {
             said.push(Said { endpoint: endpoint.to_string(), worker: worker.to_string() });
         }
         Ok((!selectors.is_empty()).then_some(Wanted { selectors, said }))
-    }
-
-    /// Opens the captures of a run.
-    pub fn open(runs: &[String], options: &Options) -> anyhow::Result<Run> {
-        Ok(run::open(runs, options)?)
     }
 
     /// Reads the captures.
