@@ -24,7 +24,10 @@ pub struct Pair {
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Answer {
     /// No scrape has both: so many had the capacity, and so many what is available.
-    NoPairs { capacity: u64, available: u64 },
+    NoPairs {
+        capacity: u64,
+        available: u64,
+    },
     Refused(Refusal),
     Answered(Occupancy),
 }

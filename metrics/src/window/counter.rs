@@ -171,22 +171,8 @@ pub fn of_inside(inside: Inside, window: Window, precision: Precision, scrapes: 
     let restart_base = sum(segments.iter().skip(1).map(|s| Figure { value: s.first.value, error: precision.error(s.first.value) }));
     let resets = inside.breaks.iter().map(|b| b.fall).collect();
     let n = inside.count;
-    let delta = Delta {
-        window,
-        n,
-        first,
-        last,
-        inner,
-        outer,
-        restart_base,
-        resets,
-        segments,
-        start,
-        end,
-        interval,
-        first_appearance,
-        precision,
-    };
+    let delta =
+        Delta { window, n, first, last, inner, outer, restart_base, resets, segments, start, end, interval, first_appearance, precision };
     Answer::Answered(delta)
 }
 
