@@ -12,6 +12,8 @@
 pub mod align;
 pub mod blocks;
 pub mod build;
+#[cfg(test)]
+mod cases;
 pub mod exposition;
 pub mod layouts;
 pub mod model;

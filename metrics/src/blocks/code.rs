@@ -71,7 +71,7 @@ fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
     out.clear();
     for &v in values {
         let scaled = (v * scale).round();
-        if !(scaled.abs() < EXACT) || (scaled as i64 as f64 / scale).to_bits() != v.to_bits() {
+        if scaled.is_nan() || scaled.abs() >= EXACT || (scaled as i64 as f64 / scale).to_bits() != v.to_bits() {
             return false;
         }
         out.push(scaled as i64);

@@ -1,1 +1,92 @@
-//! One file a layout in which captures are kept.
+//! One file or folder a layout in which captures are kept. Adding one is a file here and a line in [`LAYOUTS`].
+//!
+//! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
+//! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
+
+mod candidate;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use candidate::{Bytes, Candidate, Head, look, open, open_at_most};
+
+use crate::model::Capture;
+
+/// A way in which captures are kept.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// Stable name, `kebab-case`.
+    pub name: &'static str,
+    /// Who writes it, in one line.
+    pub about: &'static str,
+    /// The sets of candidates that are of this layout. Candidates that an earlier layout claimed are not among them.
+    pub claim: fn(&[Candidate]) -> Vec<Set>,
+    /// Reads a set. More than one capture if it holds more than one clock.
+    pub read: fn(&Set) -> Result<Vec<Capture>, ReadError>,
+}
+
+/// All layouts; the first that claims a file has it, so what is sure of itself stands first.
+pub const LAYOUTS: &[Layout] = &[];
+
+/// Files that are one capture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// What is read, in the order in which it is read. Keys and paths as in the candidates.
+    pub files: Vec<Part>,
+    /// Files of the capture that hold nothing that the others do not, with the reason.
+    pub beside: Vec<(Part, String)>,
+    /// How the layout was told, for output: `columns scraper_endpoint, metric_name, metric_value (Float32): Tachometer without wall clock`.
+    pub because: String,
+    /// Layouts that also could be, with what told them apart or that nothing does: a set with a tie is not read.
+    pub ties: Vec<String>,
+}
+
+/// A file of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    pub path: PathBuf,
+    /// Path below the run's root.
+    pub key: String,
+}
+
+/// Why a set could not be read at all. What was read before damage is a capture with a note instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("{path}: {error}")]
+    Io { path: String, error: io::Error },
+    /// The file is not what it looked like, or damaged before its first sample.
+    #[error("{path}: {why}")]
+    Damaged { path: String, why: String },
+    /// The layout is known, and this is why corr does not read it, with the next step.
+    #[error("{path}: {why}; {next}")]
+    Declined { path: String, why: String, next: String },
+}
+
+/// What is made of some candidates: sets to read, and places of candidates that no layout claims.
+#[derive(Debug, Default)]
+pub struct Claims {
+    pub sets: Vec<(&'static str, Set)>,
+    pub unclaimed: Vec<usize>,
+}
+
+/// Shares candidates out among the layouts.
+pub fn claim(candidates: &[Candidate]) -> Claims {
+    let mut left: Vec<usize> = (0..candidates.len()).collect();
+    let mut claims = Claims::default();
+    for layout in LAYOUTS {
+        let open: Vec<Candidate> = left.iter().filter_map(|&i| candidates.get(i)).cloned().collect();
+        for set in (layout.claim)(&open) {
+            let taken: std::collections::HashSet<&PathBuf> =
+                set.files.iter().map(|p| &p.path).chain(set.beside.iter().map(|(p, _)| &p.path)).collect();
+            left.retain(|&i| candidates.get(i).is_some_and(|c| !taken.contains(&c.path)));
+            claims.sets.push((layout.name, set));
+        }
+    }
+    claims.unclaimed = left;
+    claims
+}
+
+/// The layout of a name.
+pub fn by_name(name: &str) -> Option<&'static Layout> {
+    LAYOUTS.iter().find(|l| l.name == name)
+}
