@@ -216,7 +216,6 @@ fn lines_that_no_case_has() {
         ("m_total 1 # 0.5", Fault::Exemplar),
         ("m_total 1 # {a=\"1\"}", Fault::Exemplar),
         ("# TYPE a", Fault::Comment),
-        ("# TYPE", Fault::Comment),
         ("# TYPE a speed", Fault::Type),
         ("1m 1", Fault::NoName),
     ] {
