@@ -26,7 +26,7 @@ struct Known {
     scrape: u64,
     /// Its last sample with a stamp of its own.
     stamped: Option<(i64, u64)>,
-    exemplar: Option<Exemplar>,
+    exemplar: Option<Box<Exemplar>>,
 }
 
 /// One scrape that brought a body.
@@ -100,10 +100,11 @@ impl Bodies {
     pub(super) fn take(&mut self, builder: &mut Builder, scraped: Scraped<'_>) {
         self.scrapes += 1;
         let mut reader = Reader::new(scraped.body, scraped.format);
+        let mut known = self.known.remove(&scraped.endpoint).unwrap_or_default();
         let mut first_bad = None;
         while let Some(event) = reader.next() {
             match event {
-                Event::Point(point) => self.point(builder, scraped, &point),
+                Event::Point(point) => self.point(builder, scraped, &mut known, &point),
                 Event::Type { family, kind } => {
                     let old = builder.family(&family).kind.replace(kind);
                     if let Some(old) = old.filter(|old| *old != kind) {
@@ -127,6 +128,7 @@ impl Bodies {
                 }
             }
         }
+        self.known.insert(scraped.endpoint, known);
         let lines = reader.lines();
         let cut = match scraped.format {
             Format::OpenMetrics => !reader.ended(),
@@ -148,8 +150,7 @@ impl Bodies {
         builder.scrape(scraped.endpoint, scraped.at, scraped.took, outcome);
     }
 
-    fn point(&mut self, builder: &mut Builder, scraped: Scraped<'_>, point: &Point<'_>) {
-        let known = self.known.entry(scraped.endpoint).or_default();
+    fn point(&mut self, builder: &mut Builder, scraped: Scraped<'_>, known: &mut HashMap<Box<str>, Known>, point: &Point<'_>) {
         let text = point.series.text();
         if !known.contains_key(text) {
             let pairs: Vec<_> = point.series.labels().iter().collect();
@@ -193,7 +194,7 @@ impl Bodies {
             // the same exemplar is served until there is a newer one
             let old = known.exemplar.as_ref();
             if old.is_none_or(|o| (o.at, o.value.to_bits(), &o.labels) != (exemplar.at, exemplar.value.to_bits(), &exemplar.labels)) {
-                known.exemplar = Some(exemplar.clone());
+                known.exemplar = Some(Box::new(exemplar.clone()));
                 builder.exemplar(exemplar);
             }
         }

@@ -10,6 +10,8 @@ mod metrics_jsonl;
 mod raw_prometheus;
 mod scrape_files;
 mod scrape_index;
+#[cfg(test)]
+mod scrape_tests;
 mod stamp;
 
 use std::io;

@@ -52,7 +52,8 @@ struct Row<'a> {
     content_type: Option<String>,
     text: Option<String>,
     error: Option<serde_json::Value>,
-    duration_ns: Option<i64>,
+    #[serde(borrow)]
+    duration_ns: Option<&'a RawValue>,
     stamp_of: Option<serde_json::Value>,
 }
 
@@ -114,16 +115,16 @@ fn read_file(path: &Path) -> std::io::Result<Capture> {
         if !worker.is_empty() && !url.is_empty() && !workers.get(&worker).is_some_and(|urls| urls.contains(&url)) {
             workers.entry(worker).or_default().insert(url);
         }
+        let took = row.duration_ns.and_then(|t| t.get().parse().ok());
         match (row.text, row.error.as_ref().filter(|e| !e.is_null())) {
             (Some(text), None) => {
                 let declared = row.content_type.as_deref();
                 let format = declared.and_then(Format::of_content_type).unwrap_or_else(|| Format::of_body(text.as_bytes()));
-                let took = row.duration_ns;
                 let body = text.as_bytes();
                 bodies.take(&mut builder, Scraped { endpoint, at, took, format, body, file: path, line: Some(number), wall: on_wall });
             }
-            (_, Some(error)) => builder.scrape(endpoint, at, row.duration_ns, Outcome::Failed(word(error))),
-            (None, None) => builder.scrape(endpoint, at, row.duration_ns, Outcome::Failed("neither text nor error".into())),
+            (_, Some(error)) => builder.scrape(endpoint, at, took, Outcome::Failed(word(error))),
+            (None, None) => builder.scrape(endpoint, at, took, Outcome::Failed("neither text nor error".into())),
         }
     }
     for (worker, urls) in workers.iter().filter(|(_, urls)| urls.len() > 1) {

@@ -45,6 +45,25 @@ enum Word {
     After,
 }
 
+impl Word {
+    fn of(text: &str) -> Option<Word> {
+        match text.to_ascii_lowercase().as_str() {
+            "before" | "start" | "pre" => Some(Word::Before),
+            "after" | "end" | "post" => Some(Word::After),
+            _ => None,
+        }
+    }
+}
+
+/// The folder that files of one capture share: `before/w1.prom` and `after/w1.prom` are a pair.
+fn home(folder: &str) -> (&str, Option<Word>) {
+    let (parent, last) = folder.rsplit_once('/').unwrap_or(("", folder));
+    match Word::of(last) {
+        Some(word) => (parent, Some(word)),
+        None => (folder, None),
+    }
+}
+
 impl Named {
     fn of(name: &str) -> Named {
         let plain = unpacked(name);
@@ -67,18 +86,14 @@ impl Named {
         matches!(self.extension.as_str(), "om" | "openmetrics").then_some(Format::OpenMetrics)
     }
 
-    /// The endpoint, and whether the name is of a pair.
+    /// The endpoint, and whether name or folder are of a pair.
     fn endpoint(&self, folder: &str) -> (String, Option<Word>) {
         let name = self.stamped.as_ref().map_or(self.stem.as_str(), |s| s.rest.as_str());
-        let mut word = None;
+        let (folder, mut word) = home(folder);
         let parts: Vec<&str> = name
             .split_inclusive(SEPARATORS)
             .filter(|part| {
-                let found = match part.trim_end_matches(SEPARATORS).to_ascii_lowercase().as_str() {
-                    "before" | "start" | "pre" => Some(Word::Before),
-                    "after" | "end" | "post" => Some(Word::After),
-                    _ => None,
-                };
+                let found = Word::of(part.trim_end_matches(SEPARATORS));
                 word = word.or(found);
                 found.is_none()
             })
@@ -103,11 +118,12 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
         if named.extension == "err" || (head.is_empty() && matches!(named.extension.as_str(), "prom" | "om" | "openmetrics")) {
             failures.push((candidate, named.source()));
         } else if is_exposition(head, &named) {
-            groups.entry((candidate.folder().to_string(), named.source())).or_default().push(candidate);
+            groups.entry((home(candidate.folder()).0.to_string(), named.source())).or_default().push(candidate);
         }
     }
     for (candidate, source) in failures {
-        if let Some(group) = groups.get_mut(&(candidate.folder().to_string(), source)).filter(|_| source < Source::FileTime(false)) {
+        if let Some(group) = groups.get_mut(&(home(candidate.folder()).0.to_string(), source)).filter(|_| source < Source::FileTime(false))
+        {
             group.push(candidate);
         }
     }
