@@ -66,8 +66,8 @@ pub(super) struct Kept<'a> {
     pub file: &'a Path,
 }
 
-/// More is not read of one body: ten million samples take less.
-const LARGEST: u64 = 1 << 31;
+/// More is not read of one body: two million samples of many labels take less.
+const LARGEST: u64 = 1 << 29;
 
 impl Bodies {
     /// Keeps the samples of a file. What can be read of a damaged file is kept; a file that cannot be read is a failed scrape.
@@ -75,14 +75,18 @@ impl Bodies {
         let mut body = Vec::new();
         let read = super::open(kept.file).and_then(|from| from.take(LARGEST).read_to_end(&mut body));
         let place = || Some(kept.file.display().to_string());
+        let whole = read.is_ok() && (body.len() as u64) < LARGEST;
         if let Err(e) = read {
-            builder.note("cut_short", || format!("reading ended in the middle ({e}): what came before is kept"), place);
+            builder.note("cut_short", || format!("reading ended in the middle ({e}): whole lines before it are kept"), place);
             if body.is_empty() {
                 return builder.scrape(kept.endpoint, kept.at, kept.took, Outcome::Failed(format!("its file cannot be read: {e}")));
             }
-        }
-        if body.len() as u64 == LARGEST {
+        } else if !whole {
             builder.note("body_too_large", || format!("of a body only the first {LARGEST} bytes are read"), place);
+        }
+        if !whole {
+            // a value that was cut is another value
+            body.truncate(memchr::memrchr(b'\n', &body).map_or(0, |end| end + 1));
         }
         builder.file(kept.file);
         let Kept { endpoint, at, took, file, .. } = kept;

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use super::Candidate;
 use crate::build::Builder;
 
 /// Lines of a text, unpacked if need be.
@@ -104,8 +105,23 @@ pub(super) fn damaged(builder: &mut Builder, path: &Path, number: u64, ended: bo
     }
 }
 
-/// The keys of the first object that a text has, as far as it goes: it may be cut. Lines that begin no object are passed over.
-pub(super) fn first_keys(head: &[u8]) -> Vec<String> {
+/// The keys of the first object that a file has. Lines that begin no object are passed over.
+pub(super) fn first_keys(candidate: &Candidate) -> Vec<String> {
+    let Some(head) = candidate.text() else { return Vec::new() };
+    // keys may stand behind a body that is longer than what was looked at
+    let cut = head.first() == Some(&b'{') && memchr::memchr(b'\n', head).is_none();
+    let whole = if cut { Lines::open(&candidate.path).ok() } else { None };
+    match whole.and_then(|mut lines| match lines.next() {
+        Some(Step::Line(_, line, _)) => Some(keys(line)),
+        _ => None,
+    }) {
+        Some(keys) => keys,
+        None => keys_in(head),
+    }
+}
+
+/// The keys of the first object of a text that may be cut.
+fn keys_in(head: &[u8]) -> Vec<String> {
     head.split(|&b| b == b'\n').take(20).map(keys).find(|k| !k.is_empty()).unwrap_or_default()
 }
 
@@ -184,11 +200,11 @@ mod tests {
     #[test]
     fn keys_are_found_in_a_cut_object() {
         assert_eq!(
-            first_keys(b"garbage\n{\"a\": {\"x\": [1, \"y:\"]}, \"b\\\"c\":1, \"d\": \"e\", \"text\": \"# HELP cut"),
+            keys_in(b"garbage\n{\"a\": {\"x\": [1, \"y:\"]}, \"b\\\"c\":1, \"d\": \"e\", \"text\": \"# HELP cut"),
             ["a", "b\\\"c", "d", "text"]
         );
-        assert_eq!(first_keys(b"[1]\n"), [""; 0]);
-        assert_eq!(first_keys(b"{\"a\":1}{\"b\":2}"), ["a"]);
-        assert_eq!(first_keys(b"{\"a\\"), [""; 0]);
+        assert_eq!(keys_in(b"[1]\n"), [""; 0]);
+        assert_eq!(keys_in(b"{\"a\":1}{\"b\":2}"), ["a"]);
+        assert_eq!(keys_in(b"{\"a\\"), [""; 0]);
     }
 }

@@ -34,7 +34,7 @@ pub const SRT_SCHEMA2: Layout = Layout {
 fn claim(candidates: &[Candidate], aiperf: bool) -> Vec<Set> {
     let mut sets = Vec::new();
     for candidate in candidates {
-        let keys = candidate.text().map(first_keys).unwrap_or_default();
+        let keys = first_keys(candidate);
         let has = |name: &str| keys.iter().any(|k| k == name);
         if has("timestamp_ns") && has("metrics") && has("endpoint_url") == aiperf {
             let which = if aiperf { "AIPerf's schema" } else { "no endpoint_url, so srt-slurm's schema 2" };

@@ -26,7 +26,7 @@ pub const LAYOUT: Layout = Layout {
 fn claim(candidates: &[Candidate]) -> Vec<Set> {
     let mut sets = Vec::new();
     for candidate in candidates {
-        let keys = candidate.text().map(first_keys).unwrap_or_default();
+        let keys = first_keys(candidate);
         let has = |name: &str| keys.iter().any(|k| k == name);
         if has("endpoint_url") && (has("timestamp_ns") || has("elapsed_s")) && (has("text") || has("error")) && !has("metrics") {
             sets.push(Set {
@@ -81,7 +81,16 @@ fn read_file(path: &Path) -> std::io::Result<Capture> {
             }
         };
         let place = || Some(format!("{}:{number}", path.display()));
-        let row: Row<'_> = match serde_json::from_slice(line) {
+        let repaired;
+        let line = match std::str::from_utf8(line) {
+            Ok(line) => line,
+            Err(_) => {
+                builder.note("bytes_not_utf8", || "bytes that are not UTF-8 are read as U+FFFD".into(), place);
+                repaired = String::from_utf8_lossy(line).into_owned();
+                &repaired
+            }
+        };
+        let row: Row<'_> = match serde_json::from_str(line) {
             Ok(row) => row,
             Err(e) => {
                 lines::damaged(&mut builder, path, number, ended, &e);

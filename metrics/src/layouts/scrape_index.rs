@@ -32,7 +32,7 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
         by_key.entry(scrape_files::unpacked(&candidate.key)).or_default().push(candidate);
     }
     for candidate in candidates {
-        let keys = candidate.text().map(first_keys).unwrap_or_default();
+        let keys = first_keys(candidate);
         let has = |any: &[&str]| keys.iter().any(|k| any.contains(&k.as_str()));
         if !has(&STARTS) || !(has(&FILES) || (has(&TARGETS) && has(&["error"]))) {
             continue;
