@@ -3,7 +3,16 @@
 //! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
+mod body;
 mod candidate;
+mod lines;
+mod metrics_jsonl;
+mod raw_prometheus;
+mod scrape_files;
+mod scrape_index;
+#[cfg(test)]
+mod scrape_tests;
+mod stamp;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +35,8 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[];
+pub const LAYOUTS: &[Layout] =
+    &[raw_prometheus::LAYOUT, metrics_jsonl::AIPERF, metrics_jsonl::SRT_SCHEMA2, scrape_index::LAYOUT, scrape_files::LAYOUT];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
