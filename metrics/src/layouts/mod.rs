@@ -4,6 +4,7 @@
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
 mod candidate;
+pub mod tachometer;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[];
+pub const LAYOUTS: &[Layout] = &[tachometer::TACHOMETER];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
