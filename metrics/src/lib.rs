@@ -12,6 +12,7 @@
 pub mod align;
 pub mod blocks;
 pub mod build;
+pub mod coverage;
 #[cfg(test)]
 mod cases;
 pub mod catalogue;

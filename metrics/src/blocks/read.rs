@@ -20,6 +20,14 @@ impl Store {
         Store { area, blocks, ends, falls, oddities }
     }
 
+    pub(super) fn fall(&self, series: u32) -> Falls {
+        self.falls.get(series as usize).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn into_area(self) -> Vec<u8> {
+        self.area
+    }
+
     /// How many series there are.
     pub fn series(&self) -> usize {
         self.ends.len()

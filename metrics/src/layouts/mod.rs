@@ -13,6 +13,7 @@ mod scrape_index;
 #[cfg(test)]
 mod scrape_tests;
 mod stamp;
+pub mod tachometer;
 
 use std::io;
 use std::path::PathBuf;
@@ -35,8 +36,15 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] =
-    &[raw_prometheus::LAYOUT, metrics_jsonl::AIPERF, metrics_jsonl::SRT_SCHEMA2, scrape_index::LAYOUT, scrape_files::LAYOUT];
+pub const LAYOUTS: &[Layout] = &[
+    raw_prometheus::LAYOUT,
+    metrics_jsonl::AIPERF,
+    metrics_jsonl::SRT_SCHEMA2,
+    scrape_index::LAYOUT,
+    scrape_files::LAYOUT,
+    tachometer::TACHOMETER,
+];
+
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
