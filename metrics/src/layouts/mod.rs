@@ -4,6 +4,12 @@
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
 mod candidate;
+mod prometheus_api;
+mod quoted;
+mod scrapes;
+mod shape;
+mod text;
+mod victoriametrics;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +32,7 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[];
+pub const LAYOUTS: &[Layout] = &[prometheus_api::LAYOUT, victoriametrics::LAYOUT];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
