@@ -55,6 +55,11 @@ impl Builder {
         self.capture.clock = clock;
     }
 
+    /// Which instant its stamps say, if that became known late.
+    pub fn stamp_of(&mut self, stamp_of: StampOf) {
+        self.capture.stamp_of = stamp_of;
+    }
+
     /// The endpoint that the capture calls so; empty for captures that name none.
     pub fn endpoint(&mut self, name: &str) -> EndpointId {
         if let Some(id) = self.endpoints.get(name) {

@@ -4,7 +4,10 @@
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
 mod candidate;
+mod grafana;
+mod influx;
 mod prometheus_api;
+mod promtool;
 mod quoted;
 mod scrapes;
 mod shape;
@@ -32,7 +35,8 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[prometheus_api::LAYOUT, victoriametrics::LAYOUT];
+pub const LAYOUTS: &[Layout] =
+    &[prometheus_api::LAYOUT, victoriametrics::LAYOUT, promtool::DUMP, promtool::BLOCKS, influx::LAYOUT, grafana::LAYOUT];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
