@@ -55,7 +55,7 @@ impl Builder {
         self.capture.clock = clock;
     }
 
-    /// Which instant stamps are, if that became known late.
+    /// Which instant its stamps say, if that became known late.
     pub fn stamp_of(&mut self, stamp_of: StampOf) {
         self.capture.stamp_of = stamp_of;
     }

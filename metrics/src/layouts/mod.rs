@@ -14,6 +14,15 @@ mod scrape_index;
 mod scrape_tests;
 mod stamp;
 pub mod tachometer;
+mod grafana;
+mod influx;
+mod prometheus_api;
+mod promtool;
+mod quoted;
+mod scrapes;
+mod shape;
+mod text;
+mod victoriametrics;
 
 use std::io;
 use std::path::PathBuf;
@@ -43,7 +52,14 @@ pub const LAYOUTS: &[Layout] = &[
     scrape_index::LAYOUT,
     scrape_files::LAYOUT,
     tachometer::TACHOMETER,
+    prometheus_api::LAYOUT,
+    victoriametrics::LAYOUT,
+    promtool::DUMP,
+    promtool::BLOCKS,
+    influx::LAYOUT,
+    grafana::LAYOUT,
 ];
+
 
 
 /// Files that are one capture.
