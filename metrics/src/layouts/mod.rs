@@ -3,7 +3,14 @@
 //! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
+mod batches;
 mod candidate;
+mod guard;
+mod labels;
+mod numbers;
+mod runs;
+mod table;
+mod texts;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +33,7 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[];
+pub const LAYOUTS: &[Layout] = &[table::TABLE];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, PartialEq)]
