@@ -3,12 +3,19 @@
 //! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
+mod aiperf_parquet;
 mod batches;
 mod candidate;
 mod guard;
 mod labels;
 mod numbers;
+mod otap;
+#[cfg(test)]
+mod parquet_cases;
+mod parquet_common;
+mod prom2parquet;
 mod runs;
+mod series_samples;
 mod table;
 mod texts;
 
@@ -33,10 +40,11 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[table::TABLE];
+pub const LAYOUTS: &[Layout] =
+    &[aiperf_parquet::AIPERF_PARQUET, parquet_common::PARQUET_COMMON, otap::OTAP, prom2parquet::PROM2PARQUET, series_samples::SERIES_SAMPLES, table::TABLE];
 
 /// Files that are one capture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
     /// What is read, in the order in which it is read. Keys and paths as in the candidates.
     pub files: Vec<Part>,

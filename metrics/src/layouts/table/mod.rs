@@ -3,9 +3,9 @@
 
 pub mod keys;
 mod read;
-mod roles;
+pub mod roles;
 mod sink;
-mod time;
+pub mod time;
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use roles::{Mapping, Values, Verdict, kind_word};
 use time::From;
 
 pub use keys::{Keys, Role, endpoint};
-pub use read::{Table, narrow};
+pub use read::{Table, narrow, unread};
 pub use sink::Sink;
 
 /// Tables whose writer is not known.
@@ -69,7 +69,7 @@ fn verdict(candidate: &Candidate) -> Option<(Verdict, Schema)> {
 }
 
 /// The largest number of a plain column, where all row groups have it in their statistics.
-fn largest(metadata: &ArrowReaderMetadata, root: usize) -> Option<f64> {
+pub fn largest(metadata: &ArrowReaderMetadata, root: usize) -> Option<f64> {
     let parquet = metadata.parquet_schema();
     let leaf = (0..parquet.num_columns()).find(|&leaf| parquet.get_column_root_idx(leaf) == root)?;
     let mut largest: Option<f64> = None;
@@ -87,7 +87,7 @@ fn largest(metadata: &ArrowReaderMetadata, root: usize) -> Option<f64> {
 }
 
 /// Names and types, not more than fit a line.
-fn columns(schema: &Schema) -> String {
+pub fn columns(schema: &Schema) -> String {
     let mut words: Vec<String> = schema.fields().iter().take(12).map(|f| format!("{} ({})", f.name(), kind_word(f.data_type()))).collect();
     if schema.fields().len() > 12 {
         words.push(format!("{} more", schema.fields().len() - 12));
@@ -145,13 +145,28 @@ impl Mapping {
 fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     let path = || set.files.first().map_or_else(String::new, |p| p.path.display().to_string());
     let next = "rename the columns to timestamp, metric and value, or drop those that are none of them".to_string();
-    let mut sink: Option<Sink> = None;
+    let mut open: Option<(Sink, Table, Schema)> = None;
     let mut files = Vec::new();
     let mut rows = 0;
     for part in &set.files {
         let candidate = look(&part.path, &part.key);
-        let mapping = match verdict(&candidate) {
-            Some((Verdict::Found(mapping), _)) => mapping,
+        if let Some((sink, table, of)) = &mut open {
+            // Parts of one capture are read as the first was.
+            let read = match candidate.schema() {
+                Some(schema) if schema.fields() == of.fields() => table.read(&part.path, sink),
+                _ => Err(ReadError::Damaged { path: part.path.display().to_string(), why: "not of the columns of the other parts".into() }),
+            };
+            match read {
+                Ok(n) => {
+                    rows += n;
+                    files.push(part.path.clone());
+                }
+                Err(error) => sink.builder().note("unread_file", || error.to_string(), || Some(part.key.clone())),
+            }
+            continue;
+        }
+        let (mapping, schema) = match verdict(&candidate) {
+            Some((Verdict::Found(mapping), schema)) => (mapping, schema),
             Some((Verdict::Tie(ties), schema)) => {
                 let why = format!("{}; columns {}", ties.join("; "), columns(&schema));
                 return Err(ReadError::Declined { path: path(), why, next });
@@ -169,12 +184,14 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
             From::AssumedUtc => Clock::AssumedUtc,
             From::Start => Clock::Elapsed { anchor: None },
         };
-        let sink = sink.get_or_insert_with(|| Sink::new(TABLE.name, clock, StampOf::Unknown));
+        let mut sink = Sink::new(TABLE.name, clock, StampOf::Unknown);
+        let mut table = Table::of(&mapping);
         files.push(part.path.clone());
-        rows += Table::of(&mapping).read(&part.path, sink)?;
+        rows += table.read(&part.path, &mut sink)?;
+        open = Some((sink, table, schema));
     }
-    match sink {
-        Some(sink) if rows > 0 => Ok(sink.finish(&files)),
+    match open {
+        Some((sink, ..)) if rows > 0 => Ok(sink.finish(&files)),
         _ => Err(ReadError::Damaged { path: path(), why: "none of its rows can be read".into() }),
     }
 }

@@ -23,6 +23,8 @@ pub struct Table {
     values: Values,
     pub keys: Keys,
     wide: Vec<Wide>,
+    /// Where this table's series begin among those of the sink.
+    pub first_slot: usize,
 }
 
 /// A column of a wide table, and the series that it is for each key.
@@ -60,7 +62,7 @@ impl Table {
             Values::Wide(columns) => Values::Wide(columns.into_iter().map(place).collect()),
         };
         let keys = Keys::new(keys.into_iter().map(|(i, role)| (place(i), role)).collect::<Vec<_>>());
-        Table { time: place(time), unit, values, keys, wide: Vec::new(), roots }
+        Table { time: place(time), unit, values, keys, wide: Vec::new(), first_slot: 0, roots }
     }
 
     /// Reads a file; how many samples it gave.
@@ -107,7 +109,7 @@ impl Table {
                     let Some(identity) = self.keys.identities.get(slot) else { continue };
                     pieces(&valid, from, to, |from, to| {
                         samples += (to - from) as u64;
-                        sink.add(slot, |b| identity.series(b, precision), &times.numbers[from..to], &values.numbers[from..to]);
+                        sink.add(self.first_slot + slot, |b| identity.series(b, precision), &times.numbers[from..to], &values.numbers[from..to]);
                     });
                 }
             }
@@ -141,7 +143,7 @@ impl Table {
                 for (from, to, key) in stretches {
                     for (n, (wide, (numbers, valid))) in self.wide.iter().zip(&read).enumerate() {
                         let Some(of) = self.keys.identities.get(key) else { continue };
-                        let slot = key * self.wide.len() + n;
+                        let slot = self.first_slot + key * self.wide.len() + n;
                         pieces(valid, from, to, |from, to| {
                             samples += (to - from) as u64;
                             sink.add(slot, |b| wide.identity(of).series(b, wide.precision), &times.numbers[from..to], &numbers[from..to]);
@@ -189,7 +191,7 @@ impl Table {
                     if start < i {
                         samples += (i - start) as u64;
                         let (times, values) = (&times.numbers[t + start..t + i], &numbers.numbers[v + start..v + i]);
-                        sink.add(slot, |b| identity.series(b, precision), times, values);
+                        sink.add(self.first_slot + slot, |b| identity.series(b, precision), times, values);
                     }
                     missing += u64::from(i < n);
                     start = i + 1;
@@ -236,7 +238,8 @@ fn opened(column: &ArrayRef) -> Option<(Vec<(usize, usize)>, ArrayRef)> {
     }
 }
 
-fn unread(column: &ArrayRef) -> String {
+/// A column is of a type that holds no numbers.
+pub fn unread(column: &ArrayRef) -> String {
     format!("a column of {} cannot be read as numbers", column.data_type())
 }
 

@@ -101,15 +101,7 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
     let field = |i: usize| schema.field(i);
     let lower = |i: usize| field(i).name().to_ascii_lowercase();
     let all = 0..rows.num_columns();
-    let texts: Vec<(usize, Texts)> =
-        all.clone().filter(|&i| is_text(field(i).data_type())).filter_map(|i| Some((i, Texts::of(rows.column(i))?))).collect();
-    let every = |texts: &Texts, test: &dyn Fn(&str) -> bool| {
-        let mut some = false;
-        (0..texts.len()).filter_map(|row| texts.get(row)).filter(|t| !t.is_empty()).all(|t| {
-            some = true;
-            test(t)
-        }) && some
-    };
+    let texts = texts_of(rows);
 
     // Columns whose own names are series.
     let braced = |i: usize| split(field(i).name()).1.is_some_and(|b| braces(b).is_some()) && is_metric(field(i).name());
@@ -141,12 +133,7 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
     let numeric: Vec<usize> = all.clone().filter(|&i| is_number(item(field(i).data_type())) && !braced(i)).collect();
     let named_values: Vec<usize> = numeric.iter().copied().filter(|&i| VALUES.contains(&lower(i).as_str())).collect();
     let events = all.clone().any(|i| EVENTS.contains(&lower(i).as_str()));
-    let container = |i: usize| match field(i).data_type() {
-        DataType::Map(..) => true,
-        DataType::List(_) | DataType::LargeList(_) | DataType::Struct(_) => Nested::of(rows.column(i)).is_some(),
-        _ => false,
-    };
-    let labelled = all.clone().any(container)
+    let labelled = all.clone().any(|i| container(rows, i))
         || texts.iter().any(|(i, t)| said_labels(&lower(*i)) && every(t, &|t| json(t).is_some() || braces(t).is_some() || plain(t, false).is_some()));
     let by_name = name.is_some_and(|i| NAMES.contains(&lower(i).as_str()));
     let strong = !wide.is_empty()
@@ -244,16 +231,34 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
     }
     let (Some((time, stamp, _)), Some(values)) = (time, values) else { return Verdict::Not };
 
-    // What is left: target, labels, metadata.
+    // A column of names stays a label where series stand in columns.
+    let name = name.filter(|_| wide.is_empty());
     let taken = |i: usize| {
         i == time
-            || Some(i) == name && wide.is_empty()
+            || Some(i) == name
             || match &values {
                 Values::One(v) | Values::Lists(v) => i == *v,
                 Values::Wide(columns) => columns.contains(&i),
             }
     };
-    let mut keys: Vec<(usize, Role)> = name.filter(|_| wide.is_empty()).map(|i| (i, Role::Name)).into_iter().collect();
+    let no_label = |i: usize| stamp_places.contains(&i);
+    let (keys, target_label, unread) = key_of(rows, name, taken, no_label);
+    Verdict::Found(Mapping { time, stamp, keys, target_label, values, unread })
+}
+
+/// What says which series a row is of: name, target, labels, and what the family's TYPE, HELP and unit are. Columns that are `taken` say something
+/// else, numbers of `no_label` too. Then the label that holds the target, and the columns that are not read.
+pub fn key_of(
+    rows: &RecordBatch,
+    name: Option<usize>,
+    taken: impl Fn(usize) -> bool,
+    no_label: impl Fn(usize) -> bool,
+) -> (Vec<(usize, Role)>, Option<&'static str>, Vec<usize>) {
+    let schema = rows.schema();
+    let field = |i: usize| schema.field(i);
+    let lower = |i: usize| field(i).name().to_ascii_lowercase();
+    let texts = texts_of(rows);
+    let mut keys: Vec<(usize, Role)> = name.map(|i| (i, Role::Name)).into_iter().collect();
     let full = |t: &Texts| (0..t.len()).all(|row| t.get(row).is_some_and(|t| !t.is_empty()));
     let target = TARGETS.iter().enumerate().find_map(|(order, target)| {
         let (i, t) = texts.iter().find(|(i, _)| lower(*i) == *target && !taken(*i))?;
@@ -264,10 +269,7 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
         ["metric_type", "type", "kind"].contains(&lower(*i).as_str()) && every(t, &|t| Kind::from_word(&t.to_ascii_lowercase()).is_some())
     });
     let mut unread = Vec::new();
-    for i in all {
-        if taken(i) {
-            continue;
-        }
+    for i in (0..rows.num_columns()).filter(|&i| !taken(i) && Some(i) != name) {
         let name = lower(i);
         let role = match texts.iter().find(|(j, _)| *j == i) {
             _ if target == Some(i) => Some(Role::Target),
@@ -278,11 +280,9 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
             Some((_, t)) if every(t, &|t| braces(t).is_some()) => Some(Role::Braces),
             Some((_, t)) if said_labels(&name) && every(t, &|t| plain(t, false).is_some()) => Some(Role::Plain { sorted: in_order(t) }),
             Some(_) => Some(Role::Label(field(i).name().clone())),
-            None if container(i) => Some(Role::Nested),
+            None if container(rows, i) => Some(Role::Nested),
             // Ranks and indices are whole numbers; counts and ids of rows are no labels.
-            None if field(i).data_type().is_integer() && !stamp_places.contains(&i) && few(rows.column(i)) => {
-                Some(Role::Label(field(i).name().clone()))
-            }
+            None if field(i).data_type().is_integer() && !no_label(i) && few(rows.column(i)) => Some(Role::Label(field(i).name().clone())),
             None => None,
         };
         match role {
@@ -291,7 +291,52 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
         }
     }
     let target_label = (target.is_none() && instances(rows, &keys)).then_some("instance");
-    Verdict::Found(Mapping { time, stamp, keys, target_label, values, unread })
+    (keys, target_label, unread)
+}
+
+/// Columns of text with their places.
+fn texts_of(rows: &RecordBatch) -> Vec<(usize, Texts)> {
+    let text = |i: &usize| is_text(rows.schema().field(*i).data_type());
+    (0..rows.num_columns()).filter(text).filter_map(|i| Some((i, Texts::of(rows.column(i))?))).collect()
+}
+
+/// There is text, and all of it passes.
+fn every(texts: &Texts, test: &dyn Fn(&str) -> bool) -> bool {
+    let mut some = false;
+    (0..texts.len()).filter_map(|row| texts.get(row)).filter(|t| !t.is_empty()).all(|t| {
+        some = true;
+        test(t)
+    }) && some
+}
+
+/// A map, a list of pairs or a struct of texts.
+fn container(rows: &RecordBatch, i: usize) -> bool {
+    match rows.column(i).data_type() {
+        DataType::Map(..) | DataType::List(_) | DataType::LargeList(_) | DataType::Struct(_) => Nested::of(rows.column(i)).is_some(),
+        _ => false,
+    }
+}
+
+/// A column that its name and all its texts make the one of metrics' names.
+pub fn name_of(rows: &RecordBatch) -> Option<usize> {
+    let schema = rows.schema();
+    let names = texts_of(rows).into_iter().filter(|(_, t)| every(t, &is_metric));
+    let order = |i: usize| NAMES.iter().position(|n| schema.field(i).name().eq_ignore_ascii_case(n));
+    names.filter_map(|(i, _)| Some((order(i)?, i))).min().map(|(_, i)| i)
+}
+
+/// The column of values: by its name, or the only one of floats.
+pub fn value_of(rows: &RecordBatch, taken: &[usize]) -> Option<usize> {
+    let schema = rows.schema();
+    let numbers: Vec<usize> =
+        (0..rows.num_columns()).filter(|i| !taken.contains(i) && is_number(schema.field(*i).data_type())).collect();
+    let named = |i: &&usize| VALUES.contains(&schema.field(**i).name().to_ascii_lowercase().as_str());
+    let float = |i: &&usize| !schema.field(**i).data_type().is_integer();
+    let one = |found: Vec<&usize>| match found.as_slice() {
+        [one] => Some(**one),
+        _ => None,
+    };
+    one(numbers.iter().filter(named).collect()).or_else(|| one(numbers.iter().filter(float).collect()))
 }
 
 fn said_labels(name: &str) -> bool {
