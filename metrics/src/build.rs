@@ -140,11 +140,16 @@ impl Builder {
 
     /// Something odd: `what` and `first` are kept of the first, the others counted.
     pub fn note(&mut self, code: &'static str, what: impl FnOnce() -> String, first: impl FnOnce() -> Option<String>) {
+        self.note_many(code, 1, what, first);
+    }
+
+    /// The same, `n` times.
+    pub fn note_many(&mut self, code: &'static str, n: u64, what: impl FnOnce() -> String, first: impl FnOnce() -> Option<String>) {
         match self.notes.get(code).and_then(|&i| self.capture.notes.get_mut(i)) {
-            Some(note) => note.count += 1,
+            Some(note) => note.count += n,
             None => {
                 self.notes.insert(code, self.capture.notes.len());
-                self.capture.notes.push(Note { code, what: what(), count: 1, first: first() });
+                self.capture.notes.push(Note { code, what: what(), count: n, first: first() });
             }
         }
     }

@@ -12,10 +12,10 @@
 pub mod align;
 pub mod blocks;
 pub mod build;
-pub mod coverage;
 #[cfg(test)]
 mod cases;
 pub mod catalogue;
+pub mod coverage;
 pub mod exposition;
 pub mod known;
 pub mod layouts;

@@ -3,25 +3,39 @@
 //! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
+mod aiperf_parquet;
+mod batches;
 mod body;
 mod candidate;
+mod grafana;
+mod guard;
+mod influx;
+mod labels;
 mod lines;
 mod metrics_jsonl;
+mod numbers;
+mod otap;
+#[cfg(test)]
+mod parquet_cases;
+mod parquet_common;
+mod prom2parquet;
+mod prometheus_api;
+mod promtool;
+mod quoted;
 mod raw_prometheus;
+mod runs;
 mod scrape_files;
 mod scrape_index;
 #[cfg(test)]
 mod scrape_tests;
-mod stamp;
-pub mod tachometer;
-mod grafana;
-mod influx;
-mod prometheus_api;
-mod promtool;
-mod quoted;
 mod scrapes;
+mod series_samples;
 mod shape;
+mod stamp;
+mod table;
+pub mod tachometer;
 mod text;
+mod texts;
 mod victoriametrics;
 
 use std::io;
@@ -58,12 +72,16 @@ pub const LAYOUTS: &[Layout] = &[
     promtool::BLOCKS,
     influx::LAYOUT,
     grafana::LAYOUT,
+    aiperf_parquet::AIPERF_PARQUET,
+    parquet_common::PARQUET_COMMON,
+    otap::OTAP,
+    prom2parquet::PROM2PARQUET,
+    series_samples::SERIES_SAMPLES,
+    table::TABLE,
 ];
 
-
-
 /// Files that are one capture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
     /// What is read, in the order in which it is read. Keys and paths as in the candidates.
     pub files: Vec<Part>,

@@ -51,8 +51,7 @@ impl Rows {
         }
         let times = Times::of(batch)?;
         let number = |name: &str| batch.column_by_name(name).map(|c| Numbers::of(name, c)).transpose();
-        let (upper, sum, count) =
-            (number("histogram_bucket_upper")?, number("histogram_sum")?, number("histogram_count")?);
+        let (upper, sum, count) = (number("histogram_bucket_upper")?, number("histogram_sum")?, number("histogram_count")?);
         let names = column("metric_name")?;
         let endpoints = column("scraper_endpoint")?;
         let endpoint_codes = codes(endpoints, |text| self.table.endpoint(text))?;

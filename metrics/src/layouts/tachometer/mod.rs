@@ -21,9 +21,9 @@ mod names;
 mod rows;
 mod sums;
 mod table;
-mod yaml;
 #[cfg(test)]
 mod tests;
+mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,7 +78,8 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     };
     for builder in &mut builders {
         for (path, why) in &damage {
-            let code = if Role::of(path.rsplit_once('/').map_or(path, |(_, n)| n)) == Role::Current { "stream_cut" } else { "part_damaged" };
+            let code =
+                if Role::of(path.rsplit_once('/').map_or(path, |(_, n)| n)) == Role::Current { "stream_cut" } else { "part_damaged" };
             builder.note(code, || format!("{path}: {why}"), || Some(path.clone()));
         }
         if let Clocks::Unclear(why) = &clocks {
@@ -93,7 +94,9 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
 fn say(builder: &mut Builder, rows: &Rows) {
     for series in &rows.table.series {
         if series.damaged {
-            let text = || format!("quotes or labels of {}{} are damaged: it may not be the series that was served", series.name.seen(), series.labels);
+            let text = || {
+                format!("quotes or labels of {}{} are damaged: it may not be the series that was served", series.name.seen(), series.labels)
+            };
             builder.note("names_damaged", text, || None);
         }
     }
@@ -193,7 +196,11 @@ fn whole(set: &Set, rows: &Rows, mut merged: Merged, buckets: &[bool], stamps: &
         let at = rows.table.endpoints.get(endpoint as usize).map_or("", |e| e.name.as_str());
         builder.note(
             "histogram_sum_unproven",
-            || format!("sum and count of {family} at {at} stand for one of several label sets and nothing says which: no mean can be proven"),
+            || {
+                format!(
+                    "sum and count of {family} at {at} stand for one of several label sets and nothing says which: no mean can be proven"
+                )
+            },
             || None,
         );
     }
