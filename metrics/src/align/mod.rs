@@ -1,14 +1,17 @@
 //! Clocks of captures: where an elapsed clock began, how far two scrapers are apart, and how well that is known.
 //!
-//! What each way gives is an [`crate::model::Anchor`].
+//! What each way gives is an [`crate::model::Anchor`]. [`choose`] takes the best of them and says what the others think of it.
 //! No way guesses: it bounds, and says what it took for granted.
 
 pub mod agree;
 pub mod counters;
 pub mod crossings;
+pub mod events;
+pub mod pairs;
 pub mod reads;
 pub mod segments;
 pub mod shared;
+pub mod tally;
 #[cfg(test)]
 mod testing;
 
