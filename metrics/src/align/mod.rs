@@ -4,9 +4,11 @@
 //! No way guesses: it bounds, and says what it took for granted.
 
 pub mod agree;
+pub mod choose;
 pub mod counters;
 pub mod crossings;
 pub mod events;
+pub mod files;
 pub mod pairs;
 pub mod reads;
 pub mod segments;
@@ -14,6 +16,7 @@ pub mod shared;
 pub mod tally;
 #[cfg(test)]
 mod testing;
+pub mod uptime;
 
 use crate::model::SECOND;
 

@@ -303,3 +303,50 @@ proptest! {
         }
     }
 }
+
+/// Values and times that nobody served.
+fn any_capture() -> impl Strategy<Value = Capture> {
+    let time = prop_oneof![any::<i64>(), -5i64..50, Just(i64::MAX), Just(i64::MIN)];
+    let value = prop_oneof![any::<f64>(), (0i32..9).prop_map(f64::from), Just(f64::NAN), Just(f64::INFINITY)];
+    let took = prop_oneof![Just(None), any::<i64>().prop_map(Some), (0i64..9).prop_map(Some)];
+    let clock = prop_oneof![Just(Clock::Wall), Just(Clock::Elapsed { anchor: None })];
+    let stamp_of = prop_oneof![Just(StampOf::Request), Just(StampOf::Body), Just(StampOf::FirstByte), Just(StampOf::Unknown)];
+    let rows = prop::collection::vec((time, value, took, 0usize..3), 0..120);
+    (rows, clock, stamp_of).prop_map(|(rows, clock, stamp_of)| {
+        let mut builder = Builder::new("t", clock, stamp_of);
+        for (i, (at, value, took, which)) in rows.into_iter().enumerate() {
+            let id = builder.endpoint(["", "x", "y"][which]);
+            let name = ["n_total", "x_uptime_seconds", "scrape_duration_seconds", "m_bucket"][i % 4];
+            let precision = if which == 1 { Precision::F32 } else { Precision::F64 };
+            let series = builder.series(id, name, &Labels::new([("le", "1")]), precision);
+            builder.push(series, at, value);
+            if took.is_some() {
+                builder.scrape(id, at, took, Outcome::Read);
+            }
+        }
+        builder.finish()
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_a_capture_can_hold_stops_the_search(a in any_capture(), b in any_capture(), pause in any::<Option<i64>>(), took in any::<i64>()) {
+        let timing = Timing { pause, took };
+        if let Ok(found) = offset(&a, &b, &timing, &Timing::default()) {
+            prop_assert!(found.anchor.low <= found.anchor.high);
+        }
+        if let Ok(found) = crate::align::uptime::offset(&a, &b, &timing, &Timing::default()) {
+            prop_assert!(found.low <= found.high);
+        }
+        let events: Vec<(i64, i64)> = (0..20).map(|i| (i * 3, i * 3 + 1)).collect();
+        for pair in crate::align::pairs::PAIRS {
+            for i in 0..4 {
+                let _ = pair.fit(&events, &a, EndpointId(i), &timing, None);
+            }
+        }
+        let counts = crate::align::tally::tally(&a, EndpointId(0), "n_total", &[], &timing);
+        if let Ok(found) = crate::align::events::fit(&events, &counts, None) {
+            prop_assert!(found.anchor.low <= found.anchor.high);
+        }
+    }
+}
