@@ -4,6 +4,8 @@
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
 mod candidate;
+#[cfg(test)]
+mod exports_truth;
 mod grafana;
 mod influx;
 mod prometheus_api;

@@ -47,8 +47,10 @@ fn exported(head: &[u8]) -> bool {
     head_lines(head).map(str::trim).filter(|l| !l.is_empty()).take(16).find(|l| l.starts_with('{')).is_some_and(|line| {
         let shape = shape(line.as_bytes());
         let mut keys = shape.keys().peekable();
-        let named = shape.has("metric.__name__") || shape.paths().any(|p| p.starts_with("metric."));
-        keys.peek().is_some() && keys.all(|k| KEYS.contains(&k)) && named && (shape.has("values[]") || shape.has("timestamps[]"))
+        keys.peek().is_some()
+            && keys.all(|k| KEYS.contains(&k))
+            && shape.below("metric.")
+            && (shape.has("values[]") || shape.has("timestamps[]"))
     })
 }
 

@@ -88,8 +88,9 @@ impl Table {
         match &self.form {
             Form::Wide(series) => {
                 for (cell, series) in row.iter().zip(series) {
-                    if let (Some(series), Some(value)) = (series, value(cell, builder, &at)) {
-                        builder.push(*series, stamp, value);
+                    let Some(series) = *series else { continue };
+                    if let Some(value) = value(cell, builder, &at) {
+                        builder.push(series, stamp, value);
                     }
                 }
             }

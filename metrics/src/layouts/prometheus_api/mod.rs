@@ -58,10 +58,11 @@ fn kind(shape: &Shape, prefix: &str) -> Option<&'static str> {
         return Some("error");
     }
     let points = |root: &str| {
-        let series = has(&format!("{root}result[].metric"))
-            && (has(&format!("{root}result[].values")) || has(&format!("{root}result[].value")) || has(&format!("{root}resultType")));
         let typed = shape.text(&format!("{prefix}{root}resultType"));
-        series || (typed.is_some_and(|t| matches!(t, "matrix" | "vector" | "scalar" | "string")) && has(&format!("{root}result")))
+        let typed = typed.is_some_and(|t| matches!(t, "matrix" | "vector" | "scalar" | "string"));
+        let labelled = shape.below(&format!("{prefix}{root}result[].metric."));
+        typed && has(&format!("{root}result"))
+            || labelled && (has(&format!("{root}result[].values[][]")) || has(&format!("{root}result[].value[]")))
     };
     if points("data.") || points("") {
         return Some("query result");
