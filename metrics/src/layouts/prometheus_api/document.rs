@@ -108,8 +108,27 @@ pub(super) fn point(raw: &str) -> Option<(i64, f64)> {
 
 /// Labels of a series; `None` where one is no text.
 pub(super) fn metric(raw: &str) -> Option<Metric> {
-    let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(raw).ok()?;
-    map.into_iter().map(|(k, v)| Some((k, v.as_str()?.to_string()))).collect()
+    let mut input = serde_json::Deserializer::from_str(raw);
+    input.deserialize_map(Pairs).ok()
+}
+
+/// An object of texts.
+struct Pairs;
+
+impl<'a> Visitor<'a> for Pairs {
+    type Value = Metric;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("labels")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut input: A) -> Result<Metric, A::Error> {
+        let mut out = Metric::new();
+        while let Some(pair) = input.next_entry()? {
+            out.push(pair);
+        }
+        Ok(out)
+    }
 }
 
 /// A scalar as text: a string without its quotes.

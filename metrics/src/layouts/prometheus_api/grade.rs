@@ -116,11 +116,12 @@ pub(super) fn grade(contents: &Contents<'_>, stamps: &Stamps) -> (Grade, String)
     if stamps.spacing.is_some_and(|spacing| stamps.step < second && stamps.step.saturating_mul(4) <= spacing) {
         return (Grade::Raw, format!("stamps lie on no grid (common step {} ms): samples", stamps.step / 1_000_000));
     }
-    if stamps.instances.len() > 1 && stamps.spacing.is_some() {
+    // Stamps rounded to whole seconds have no phase that could tell.
+    let phased = phase % SECOND != 0 || seen % SECOND != 0;
+    if stamps.instances.len() > 1 && stamps.spacing.is_some() && phased {
         return (
             Grade::Grid { step: seen, phase },
-            "several instances share every stamp, and targets are scraped at phases of their own: evaluated at instants, not samples"
-                .into(),
+            "several instances lie on one grid, and targets are scraped at phases of their own: evaluated at instants, not samples".into(),
         );
     }
     (

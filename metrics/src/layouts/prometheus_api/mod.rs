@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::scrapes::Scrapes;
 use super::shape::{Shape, shape};
-use super::text::{DOCUMENT, whole};
+use super::text::{BOM, DOCUMENT, whole};
 use super::{Candidate, Layout, Part, ReadError, Set};
 use crate::build::Builder;
 use crate::model::{Capture, Clock, Fidelity, Labels, Precision, StampOf, canonical};
@@ -43,7 +43,7 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
 
 /// What kind of answer a text begins as.
 fn answer(head: &[u8]) -> Option<&'static str> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     if !head.starts_with(b"{") {
         return None;
     }
@@ -158,7 +158,8 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     }
     // What targets and lists say goes to the samples, or to what comes first.
     groups.sort_by_key(|g| g.grade != Grade::Raw);
-    let mut seen: HashSet<(String, Labels)> = HashSet::new();
+    // Names and labels that have samples, if some answer lists series.
+    let mut seen: Option<HashSet<(String, Labels)>> = side.lists().then(HashSet::new);
     let mut builders: Vec<Builder> = groups.iter().map(|g| fill(set, g, &odd, &mut seen)).collect();
     builders.iter_mut().for_each(|builder| side.families(builder));
     if let Some(first) = builders.first_mut() {
@@ -168,7 +169,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
                 say(first, odd, &part.path.display().to_string());
             }
         }
-        side.rest(first, &seen);
+        side.rest(first, &seen.unwrap_or_default());
         for (file, why) in &errors {
             first.note("unread_answer", || why.clone(), || Some(file.clone()));
         }
@@ -177,7 +178,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
 }
 
 /// Reads the documents of a group.
-fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut HashSet<(String, Labels)>) -> Builder {
+fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet<(String, Labels)>>) -> Builder {
     let raw = group.grade == Grade::Raw;
     let mut builder = Builder::new(LAYOUT.name, Clock::Wall, if raw { StampOf::Request } else { StampOf::Evaluation });
     if !raw {
@@ -215,7 +216,7 @@ fn put(
     points: &Points<'_>,
     query: Option<&str>,
     raw: bool,
-    seen: &mut HashSet<(String, Labels)>,
+    seen: &mut Option<HashSet<(String, Labels)>>,
     file: &str,
 ) {
     let (mut name, labels, instance) = split(points.metric.iter().map(|(k, v)| (k.as_str(), v.as_str())));
@@ -233,7 +234,9 @@ fn put(
     if raw && Scrapes::wants(name) {
         points.at.iter().zip(points.values).for_each(|(&at, &value)| scrapes.take(endpoint, name, at, value));
     }
-    seen.insert((canonical(name).into_owned(), labels));
+    if let Some(seen) = seen {
+        seen.insert((canonical(name).into_owned(), labels));
+    }
 }
 
 /// Says what was odd in a document.

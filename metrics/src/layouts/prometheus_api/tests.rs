@@ -68,6 +68,15 @@ fn the_stored_query_tells_what_points_are() {
     assert_eq!(one(&wrapped("x", "", 1_795_976_926)), (Fidelity::StepFilled, "evaluated_instants"));
     let bare = r#"{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"x"},"values":[[1,"1"],[2,"1"]]}]}}"#;
     assert_eq!(one(bare), (Fidelity::StepFilled, "samples_or_instants"));
+    let two = |a: &str| {
+        format!(
+            r#"{{"status":"success","data":{{"resultType":"matrix","result":[
+            {{"metric":{{"__name__":"x","instance":"h:1"}},"values":[[1.{a},"1"],[2.{a},"1"]]}},
+            {{"metric":{{"__name__":"x","instance":"h:2"}},"values":[[1.{a},"1"],[3.{a},"1"]]}}]}}}}"#
+        )
+    };
+    assert_eq!(one(&two("5")), (Fidelity::StepFilled, "evaluated_instants"));
+    assert_eq!(one(&two("0")), (Fidelity::StepFilled, "samples_or_instants"), "whole seconds have no phase");
     let vector = r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"x"},"value":[1795976926.5,"1"]}]}}"#;
     assert_eq!(one(vector), (Fidelity::StepFilled, "evaluated_once"));
 }

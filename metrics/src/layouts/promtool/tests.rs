@@ -187,3 +187,22 @@ fn other_json_of_that_name_is_no_block() {
     assert!(blocks::meta(br#"{"ulid":"x","minTime":1,"maxTime":2,"stats":{},"version":1}"#).is_none());
     assert!(blocks::meta(br#"{"name":"run"}"#).is_none());
 }
+
+#[cfg(unix)]
+#[test]
+fn the_block_of_the_cases_gives_what_it_counts() {
+    let Some(folder) = crate::cases::cases("metrics/prometheus") else { return };
+    let block = "tsdb_snapshot/01M8M9ACQ985C1MEJGX8PPWZKQ";
+    let keys = ["chunks/000001", "index", "meta.json", "tombstones"].map(|f| format!("{block}/{f}"));
+    let candidates: Vec<Candidate> = keys.iter().map(|key| look(&folder.join(key), key)).collect();
+    let sets = blocks::claim(&candidates);
+    assert_eq!(sets[0].because, "1 block of Prometheus' database: 426 series, 112959 samples by meta.json");
+    let out = tempfile::tempdir().unwrap();
+    // What promtool 2.42 printed of this block was kept.
+    let promtool = fake(out.path(), &format!("exec gzip -dc '{}'", folder.join("promtool_tsdb_dump.txt.gz").display()));
+    let capture = through(&sets[0], Some(&promtool), PATIENCE).unwrap().remove(0);
+    let samples: u64 = (0..capture.series.len()).map(|i| capture.samples.len(u32::try_from(i).unwrap())).sum();
+    assert_eq!((capture.series.len(), samples), (426, 112_959));
+    assert_eq!(codes(&capture), [("nan_or_stale", 502, capture.notes[0].first.clone().unwrap())]);
+    println!("read 426 series, 112,959 samples");
+}
