@@ -1,5 +1,6 @@
 //! One answer of the HTTP API: what it holds, walked through once; damage ends the walk and keeps what stood before it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -25,6 +26,9 @@ pub(super) struct Contents<'a> {
     pub range: bool,
     /// The points came as lists (`values`), not one a series (`value`).
     pub lists: bool,
+    pub vectors: bool,
+    /// The questions that are stored with the answers.
+    pub queries: BTreeSet<String>,
     /// Elements of a `data` that is a list: exemplars, series, metadata of targets.
     pub items: Vec<&'a RawValue>,
     pub targets: Vec<&'a RawValue>,
@@ -38,7 +42,7 @@ pub(super) struct Contents<'a> {
 /// The question of an answer, and what was wrong with it.
 #[derive(Debug, Default)]
 pub(super) struct Odd {
-    /// Where whoever stored the answer kept it.
+    /// Where whoever stored the answer kept it; `None` where there are several.
     pub query: Option<String>,
     /// The API's own error.
     pub error: Option<String>,
@@ -52,17 +56,24 @@ pub(super) struct Odd {
     pub damage: Option<String>,
 }
 
-/// Walks through an answer and gives each series' points to `each`.
+/// Walks through an answer, or several one after another, and gives each series' points to `each`.
 pub(super) fn walk<'a>(bytes: &'a [u8], each: &mut dyn FnMut(Points<'_>)) -> Contents<'a> {
     let mut state = State { contents: Contents::default(), each, metric: None, at: Vec::new(), values: Vec::new() };
     let mut input = serde_json::Deserializer::from_slice(bytes);
-    let mut end = Top(&mut state).deserialize(&mut input);
-    if end.is_ok() {
-        end = input.end();
-    } else {
-        state.flush();
+    // A script may have written one answer after another.
+    loop {
+        if let Err(e) = Top(&mut state).deserialize(&mut input) {
+            state.flush();
+            state.contents.odd.damage = Some(e.to_string());
+            break;
+        }
+        if input.end().is_ok() {
+            break;
+        }
     }
-    state.contents.odd.damage = end.err().map(|e| e.to_string());
+    if state.contents.queries.len() < 2 {
+        state.contents.odd.query = state.contents.queries.first().cloned();
+    }
     state.contents
 }
 
@@ -184,7 +195,9 @@ impl<'a> Visitor<'a> for Top<'_, 'a, '_> {
                     let value = input.next_value::<&RawValue>()?;
                     let contents = &mut state.contents;
                     match key.as_str() {
-                        "query" => contents.odd.query = Some(scalar(value)),
+                        "query" => {
+                            contents.queries.insert(scalar(value));
+                        }
                         "step" => contents.step = Some(scalar(value)),
                         "start" | "end" => contents.range = true,
                         "error" | "errorType" if value.get() != "null" => {
@@ -323,7 +336,10 @@ impl<'a> Visitor<'a> for Series<'_, 'a, '_> {
                     let value = input.next_value::<&RawValue>()?;
                     match key.as_str() {
                         "metric" => state.metric = metric(value.get()),
-                        "value" => state.point(value.get()),
+                        "value" => {
+                            state.contents.vectors = true;
+                            state.point(value.get());
+                        }
                         "histogram" | "histograms" => state.contents.odd.native += 1,
                         _ => {}
                     }

@@ -2,23 +2,26 @@
 //! `{"query": …, "response": …}`. <https://prometheus.io/docs/prometheus/latest/querying/api/>
 //!
 //! The answers of a folder are taken as one server's. Samples and instants of a query (see [`grade`]) become captures apart, and so does an
-//! answer that holds a series again over the same time, so that no sample is counted twice.
+//! answer that says something else of a series at the same time (see [`ends`]), so that no sample is counted twice.
 
 mod document;
+mod ends;
 mod grade;
 mod side;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::scrapes::Scrapes;
 use super::shape::{Shape, shape};
 use super::text::{BOM, DOCUMENT, whole};
 use super::{Candidate, Layout, Part, ReadError, Set};
 use crate::build::Builder;
-use crate::model::{Capture, Clock, Fidelity, Labels, Precision, StampOf, canonical};
+use crate::model::{Capture, Clock, EndpointId, Fidelity, Labels, Precision, SeriesId, StampOf, canonical};
 use document::{Odd, Points, walk};
+use ends::{Ends, sorted};
 use grade::{Grade, Group, Stamps, group};
 use side::Side;
 
@@ -131,7 +134,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
         };
         let mut stamps = Stamps::default();
         let contents = walk(&bytes, &mut |points| stamps.take(&points));
-        if let Some(error) = &contents.odd.error {
+        if let Some(error) = contents.odd.error.as_ref().filter(|_| contents.series == 0) {
             errors.push((file, format!("the API answered with an error: {error}")));
             continue;
         }
@@ -191,6 +194,7 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet
         Grade::Instant => "evaluated_once",
     };
     let mut scrapes = Scrapes::default();
+    let mut ends: HashMap<SeriesId, Ends> = HashMap::new();
     for &i in &group.documents {
         let (Some(part), Some(Some(odd))) = (set.files.get(i), odd.get(i)) else { continue };
         let file = part.path.display().to_string();
@@ -199,7 +203,16 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet
         say(&mut builder, odd, &file);
         match whole(&part.path, DOCUMENT) {
             Ok((bytes, _)) => {
-                walk(&bytes, &mut |points| put(&mut builder, &mut scrapes, &points, odd.query.as_deref(), raw, seen, &file));
+                walk(&bytes, &mut |points| {
+                    let (series, endpoint, name) = series_of(&points, odd.query.as_deref(), &mut builder, seen, &file);
+                    let Some(fresh) = fresh(series, &points, &mut ends, &mut builder, &file) else { return };
+                    for &(at, value) in &fresh {
+                        builder.push(series, at, value);
+                        if raw {
+                            scrapes.take(endpoint, name, at, value);
+                        }
+                    }
+                });
             }
             Err(e) => builder.note("unread_answer", || e.to_string(), || Some(file.clone())),
         }
@@ -210,33 +223,53 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet
     builder
 }
 
-fn put(
+/// The series of an answer's points, its endpoint and its name.
+fn series_of<'p>(
+    points: &'p Points<'_>,
+    query: Option<&'p str>,
     builder: &mut Builder,
-    scrapes: &mut Scrapes,
-    points: &Points<'_>,
-    query: Option<&str>,
-    raw: bool,
     seen: &mut Option<HashSet<(String, Labels)>>,
     file: &str,
-) {
+) -> (SeriesId, EndpointId, &'p str) {
     let (mut name, labels, instance) = split(points.metric.iter().map(|(k, v)| (k.as_str(), v.as_str())));
     if name.is_empty() {
-        builder.note(
-            "nameless",
-            || "series without a name (the result of an expression): named by their query where it is stored".into(),
-            || Some(file.to_string()),
-        );
+        let what = "series without a name (the result of an expression): named by their query where it is stored";
+        builder.note("nameless", || what.into(), || Some(file.to_string()));
         name = query.unwrap_or("");
     }
     let endpoint = builder.endpoint(instance);
     let series = builder.series(endpoint, name, &labels, Precision::F64);
-    builder.extend(series, points.at, points.values);
-    if raw && Scrapes::wants(name) {
-        points.at.iter().zip(points.values).for_each(|(&at, &value)| scrapes.take(endpoint, name, at, value));
-    }
     if let Some(seen) = seen {
         seen.insert((canonical(name).into_owned(), labels));
     }
+    (series, endpoint, name)
+}
+
+/// The points that no answer before held, in the order in which they came.
+fn fresh(
+    series: SeriesId,
+    points: &Points<'_>,
+    ends: &mut HashMap<SeriesId, Ends>,
+    builder: &mut Builder,
+    file: &str,
+) -> Option<Vec<(i64, f64)>> {
+    let mut fresh: Vec<(i64, f64)> = points.at.iter().copied().zip(points.values.iter().copied()).collect();
+    let sorted = sorted(points.at, points.values);
+    match ends.entry(series) {
+        Entry::Occupied(mut entry) => {
+            let before = fresh.len();
+            fresh.retain(|(at, value)| !entry.get().holds(&(*at, value.to_bits())));
+            for _ in fresh.len()..before {
+                let what = "points that an answer before held already, with the same value: taken once";
+                builder.note("repeated", || what.into(), || Some(file.to_string()));
+            }
+            entry.get_mut().add(&sorted);
+        }
+        Entry::Vacant(entry) => {
+            entry.insert(Ends::new(&sorted)?);
+        }
+    }
+    Some(fresh)
 }
 
 /// Says what was odd in a document.
@@ -252,6 +285,9 @@ fn say(builder: &mut Builder, odd: &Odd, file: &str) {
         for _ in 0..count {
             builder.note(code, || what.into(), || Some(file.to_string()));
         }
+    }
+    if let Some(error) = &odd.error {
+        builder.note("unread_answer", || format!("the API answered with an error, too: {error}"), || Some(file.to_string()));
     }
     for warning in &odd.warnings {
         builder.note("api_warning", || warning.clone(), || Some(file.to_string()));

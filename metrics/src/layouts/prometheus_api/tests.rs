@@ -30,6 +30,12 @@ const RAW: &str = r#"{"status":"success","data":{"resultType":"matrix","result":
 {"metric":{"__name__":"sglang_x","instance":"h:1","job":"a"},"values":[[1795976926.574,"NaN"],[1795976927.579,"+Inf"],[1795976928,"3"]]},
 {"metric":{"__name__":"scrape_duration_seconds","instance":"h:1","job":"a"},"values":[[1795976926.574,"0.25"]]}]}}"#;
 
+const TARGETS: &str = r#"{"status":"success","data":{"activeTargets":[{"labels":{"instance":"h:2","job":"b"},"scrapeUrl":"http://h:2/metrics",
+        "lastError":"connection refused","health":"down","scrapeInterval":"1s"},7],"droppedTargets":[]}}"#;
+
+const EXEMPLARS: &str = r#"{"status":"success","data":[{"seriesLabels":{"__name__":"x_bucket","le":"1.0","instance":"h:1"},
+        "exemplars":[{"labels":{"trace_id":"t"},"value":"0.5","timestamp":1795976926.574},{"labels":{},"value":"z","timestamp":1}]}]}"#;
+
 #[test]
 fn samples_come_with_the_scrapes_that_up_tells() {
     let captures = read_files(&[("r.json", RAW)]).unwrap();
@@ -82,13 +88,28 @@ fn the_stored_query_tells_what_points_are() {
 }
 
 #[test]
-fn answers_over_following_times_are_one_capture_and_over_the_same_times_two() {
-    let (a, b, c) = (wrapped("x[5m]", "", 1000), wrapped("x[5m]", "", 1002), wrapped("x[5m]", "", 1003));
-    let captures = read_files(&[("a.json", &a), ("b.json", &b), ("c.json", &c)]).unwrap();
-    assert_eq!(captures.len(), 2);
-    assert_eq!(captures[0].samples.all(0).iter().map(|s| s.at / 1_000_000_000).collect::<Vec<_>>(), [1000, 1001, 1002, 1003]);
-    assert_eq!(captures[1].samples.all(0).len(), 2);
+fn answers_that_go_on_are_one_capture_and_each_sample_is_taken_once() {
+    let seconds = |c: &Capture| c.samples.all(0).iter().map(|s| s.at / 1_000_000_000).collect::<Vec<_>>();
+    let (a, b) = (wrapped("x[5m]", "", 1000), wrapped("x[5m]", "", 1002));
+    let captures = read_files(&[("a.json", &a), ("b.json", &b)]).unwrap();
+    assert_eq!((captures.len(), seconds(&captures[0])), (1, vec![1000, 1001, 1002, 1003]));
+
+    // The same sample at 1001, then another value at a time that was there.
+    let same = wrapped("x[5m]", "", 1001).replacen(r#""1""#, r#""2""#, 1);
+    let captures = read_files(&[("a.json", &a), ("b.json", &same)]).unwrap();
+    assert_eq!((captures.len(), seconds(&captures[0])), (1, vec![1000, 1001, 1002]));
+    assert_eq!(codes(&captures[0]), [("raw_samples", 2), ("repeated", 1)]);
+    let other = wrapped("x[5m]", "", 1001);
+    let captures = read_files(&[("a.json", &a), ("b.json", &other)]).unwrap();
+    assert_eq!((seconds(&captures[0]), seconds(&captures[1])), (vec![1000, 1001], vec![1001, 1002]));
     assert!(captures.iter().all(|c| c.series[0].trouble.collisions == 0));
+
+    // One file, an answer a line.
+    let line = |text: &str| text.replace('\n', " ");
+    let lines = format!("{}\n{}\n", line(&a), line(&same));
+    let captures = read_files(&[("a.jsonl", &lines)]).unwrap();
+    assert_eq!((captures.len(), seconds(&captures[0])), (1, vec![1000, 1001, 1002]));
+    assert_eq!(codes(&captures[0]), [("raw_samples", 1), ("repeated", 1)]);
 }
 
 #[test]
@@ -139,15 +160,11 @@ fn wrong_types_are_counted_and_the_rest_kept() {
 
 #[test]
 fn what_is_said_of_targets_families_and_exemplars_is_kept() {
-    let targets = r#"{"status":"success","data":{"activeTargets":[{"labels":{"instance":"h:2","job":"b"},"scrapeUrl":"http://h:2/metrics",
-        "lastError":"connection refused","health":"down","scrapeInterval":"1s"},7],"droppedTargets":[]}}"#;
     let metadata = r#"{"status":"success","data":{"sglang_x":[{"type":"gauge","help":"h","unit":""},{"type":"counter","help":"","unit":""}],
         "y":[{"type":"novel","help":"","unit":""}]}}"#;
-    let exemplars = r#"{"status":"success","data":[{"seriesLabels":{"__name__":"x_bucket","le":"1.0","instance":"h:1"},
-        "exemplars":[{"labels":{"trace_id":"t"},"value":"0.5","timestamp":1795976926.574},{"labels":{},"value":"z","timestamp":1}]}]}"#;
     let series =
         r#"{"status":"success","data":[{"__name__":"sglang:x","instance":"h:1","job":"a"},{"__name__":"unseen","instance":"h:1"}]}"#;
-    let files = [("e.json", exemplars), ("m.json", metadata), ("r.json", RAW), ("s.json", series), ("t.json", targets)];
+    let files = [("e.json", EXEMPLARS), ("m.json", metadata), ("r.json", RAW), ("s.json", series), ("t.json", TARGETS)];
     let captures = read_files(&files).unwrap();
     assert_eq!(captures.len(), 1);
     let c = &captures[0];
@@ -216,8 +233,36 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_of_files_are_read_or_refused(
+        which in 0usize..4, cut in 0usize..700, flips in prop::collection::vec((0usize..700, any::<u8>()), 0..3)
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let a = [RAW, &wrapped("x", r#""step":"1","#, 5), TARGETS, EXEMPLARS][which].to_string();
+        let mut bytes = a.into_bytes();
+        for (at, byte) in flips {
+            if let Some(b) = bytes.get_mut(at) {
+                *b = byte;
+            }
+        }
+        bytes.truncate(cut.max(200));
+        let candidates: Vec<Candidate> = [("a.json", &bytes[..]), ("b.json", RAW.as_bytes())]
+            .into_iter()
+            .map(|(name, bytes)| {
+                let path = folder.path().join(name);
+                std::fs::write(&path, bytes).unwrap();
+                look(&path, name)
+            })
+            .collect();
+        for set in claim(&candidates) {
+            let captures = read(&set).unwrap();
+            let files: usize = captures.iter().map(|c| c.files.len() + c.notes.iter().filter(|n| n.code == "unread_answer").count()).sum();
+            prop_assert!(files >= set.files.len(), "each file is read or said");
+        }
+    }
+
+    #[test]
     fn any_query_has_an_ending(query in r#"[a\[\]:5m"{} offset@]{0,20}"#) {
-        let contents = document::Contents { lists: true, odd: Odd { query: Some(query), ..Odd::default() }, ..Default::default() };
+        let contents = document::Contents { lists: true, queries: [query].into(), ..Default::default() };
         grade::grade(&contents, &Stamps::default());
     }
 }
