@@ -18,6 +18,13 @@ pub(super) struct Points<'p> {
     pub values: &'p [f64],
 }
 
+impl Points<'_> {
+    /// Stamps with values.
+    pub(super) fn all(&self) -> Vec<(i64, f64)> {
+        self.at.iter().copied().zip(self.values.iter().copied()).collect()
+    }
+}
+
 /// What an answer holds beside its points.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
@@ -52,6 +59,8 @@ pub(super) struct Odd {
     pub series: u64,
     /// Series of native histograms, which have no one value.
     pub native: u64,
+    /// A query that found no series.
+    pub empty: bool,
     /// Why the document breaks off.
     pub damage: Option<String>,
 }

@@ -37,6 +37,8 @@ pub(super) struct Stamps {
     instances: BTreeSet<String>,
     /// The ends of each series, by the hash of its labels.
     ends: HashMap<u64, Ends>,
+    /// A series comes more than once.
+    repeats: bool,
 }
 
 impl Stamps {
@@ -61,7 +63,10 @@ impl Stamps {
         }
         let sorted = sorted(points.at, points.values);
         match self.ends.entry(hash(points.metric)) {
-            Entry::Occupied(mut entry) => entry.get_mut().add(&sorted),
+            Entry::Occupied(mut entry) => {
+                self.repeats = true;
+                entry.get_mut().add(&sorted);
+            }
             Entry::Vacant(entry) => {
                 if let Some(ends) = Ends::new(&sorted) {
                     entry.insert(ends);
@@ -206,15 +211,22 @@ fn ends_in(query: &str) -> Ending {
 pub(super) struct Group {
     pub grade: Grade,
     pub documents: Vec<usize>,
+    /// A series comes more than once, in one document or in several.
+    pub repeats: bool,
     why: BTreeSet<String>,
     ends: HashMap<u64, Ends>,
 }
 
 /// Adds a document to the first group that it fits, or to one of its own.
-pub(super) fn group(groups: &mut Vec<Group>, document: usize, grade: Grade, why: String, stamps: Stamps) {
-    let place = groups.iter().position(|g| g.grade == grade && (grade == Grade::Instant || stamps.agree(&g.ends)));
+pub(super) fn group(groups: &mut Vec<Group>, document: usize, grade: Grade, why: String, mut stamps: Stamps) {
+    if grade == Grade::Instant {
+        // Points of one instant are of one group whatever they say.
+        stamps.ends = HashMap::new();
+    }
+    let place = groups.iter().position(|g| g.grade == grade && stamps.agree(&g.ends));
     if let Some(group) = place.and_then(|i| groups.get_mut(i)) {
         group.documents.push(document);
+        group.repeats = true;
         group.why.insert(why);
         for (key, ends) in stamps.ends {
             match group.ends.entry(key) {
@@ -226,13 +238,13 @@ pub(super) fn group(groups: &mut Vec<Group>, document: usize, grade: Grade, why:
         }
         return;
     }
-    groups.push(Group { grade, documents: vec![document], why: BTreeSet::from([why]), ends: stamps.ends });
+    groups.push(Group { grade, documents: vec![document], repeats: stamps.repeats, why: BTreeSet::from([why]), ends: stamps.ends });
 }
 
 impl Default for Group {
     /// Of no documents, for answers that hold no points.
     fn default() -> Group {
-        Group { grade: Grade::Raw, documents: Vec::new(), why: BTreeSet::new(), ends: HashMap::new() }
+        Group { grade: Grade::Raw, documents: Vec::new(), repeats: false, why: BTreeSet::new(), ends: HashMap::new() }
     }
 }
 

@@ -149,7 +149,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
         }
         let damage = broken.or(contents.odd.damage);
         if let Some(odd) = odd.last_mut() {
-            *odd = Some(Odd { damage, ..contents.odd });
+            *odd = Some(Odd { damage, empty: bare && contents.series == 0, ..contents.odd });
         }
     }
     if odd.iter().all(Option::is_none) {
@@ -205,8 +205,8 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet
             Ok((bytes, _)) => {
                 walk(&bytes, &mut |points| {
                     let (series, endpoint, name) = series_of(&points, odd.query.as_deref(), &mut builder, seen, &file);
-                    let Some(fresh) = fresh(series, &points, &mut ends, &mut builder, &file) else { return };
-                    for &(at, value) in &fresh {
+                    let points = if group.repeats { fresh(series, &points, &mut ends, &mut builder, &file) } else { points.all() };
+                    for &(at, value) in &points {
                         builder.push(series, at, value);
                         if raw {
                             scrapes.take(endpoint, name, at, value);
@@ -246,14 +246,8 @@ fn series_of<'p>(
 }
 
 /// The points that no answer before held, in the order in which they came.
-fn fresh(
-    series: SeriesId,
-    points: &Points<'_>,
-    ends: &mut HashMap<SeriesId, Ends>,
-    builder: &mut Builder,
-    file: &str,
-) -> Option<Vec<(i64, f64)>> {
-    let mut fresh: Vec<(i64, f64)> = points.at.iter().copied().zip(points.values.iter().copied()).collect();
+fn fresh(series: SeriesId, points: &Points<'_>, ends: &mut HashMap<SeriesId, Ends>, builder: &mut Builder, file: &str) -> Vec<(i64, f64)> {
+    let mut fresh = points.all();
     let sorted = sorted(points.at, points.values);
     match ends.entry(series) {
         Entry::Occupied(mut entry) => {
@@ -266,16 +260,22 @@ fn fresh(
             entry.get_mut().add(&sorted);
         }
         Entry::Vacant(entry) => {
-            entry.insert(Ends::new(&sorted)?);
+            if let Some(ends) = Ends::new(&sorted) {
+                entry.insert(ends);
+            }
         }
     }
-    Some(fresh)
+    fresh
 }
 
 /// Says what was odd in a document.
 fn say(builder: &mut Builder, odd: &Odd, file: &str) {
     if let Some(damage) = &odd.damage {
         builder.note("truncated", || format!("breaks off, and what stood before that is kept: {damage}"), || Some(file.to_string()));
+    }
+    if odd.empty {
+        let query = odd.query.as_deref().unwrap_or("the query, which is not stored,");
+        builder.note("empty_result", || format!("{query} found no series"), || Some(file.to_string()));
     }
     for (code, count, what) in [
         ("bad_point", odd.points, "points that are no stamp with a number"),

@@ -124,6 +124,15 @@ fn errors_of_the_api_are_said() {
 }
 
 #[test]
+fn an_answer_without_series_is_said() {
+    let empty = r#"{"query":"y[5m]","response":{"status":"success","data":{"resultType":"matrix","result":[]}}}"#;
+    let captures = read_files(&[("e.json", empty), ("r.json", RAW)]).unwrap();
+    assert_eq!(codes(&captures[0]), [("raw_samples", 1), ("empty_result", 1)]);
+    assert_eq!(captures[0].notes[1].what, "y[5m] found no series");
+    assert_eq!(read_files(&[("e.json", empty)]).unwrap()[0].series.len(), 0);
+}
+
+#[test]
 fn a_cut_answer_keeps_what_stood_before_the_cut() {
     let at = RAW.find("[1795976928").unwrap();
     let captures = read_files(&[("r.json", &RAW[..at + 5])]).unwrap();
