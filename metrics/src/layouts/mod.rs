@@ -7,6 +7,8 @@ mod aiperf_parquet;
 mod batches;
 mod body;
 mod candidate;
+#[cfg(test)]
+mod exports_truth;
 mod grafana;
 mod guard;
 mod influx;
