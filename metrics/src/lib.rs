@@ -12,9 +12,9 @@
 pub mod align;
 pub mod blocks;
 pub mod build;
-pub mod coverage;
 #[cfg(test)]
 mod cases;
+pub mod coverage;
 pub mod exposition;
 pub mod layouts;
 pub mod model;

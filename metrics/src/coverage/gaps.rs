@@ -128,7 +128,9 @@ fn cause(ask: &Ask, sides: &[Side], place: usize, gap: (i64, i64), failures: u64
         return Cause::Never;
     }
     // the stop ends the scrapes if none is missing before it
-    if ask.stop.is_some_and(|(low, high)| high.saturating_add(limit) >= from && low.saturating_sub(limit) <= from && high < to.saturating_add(limit)) {
+    if ask.stop.is_some_and(|(low, high)| {
+        high.saturating_add(limit) >= from && low.saturating_sub(limit) <= from && high < to.saturating_add(limit)
+    }) {
         return Cause::Teardown;
     }
     if failures > 0 {

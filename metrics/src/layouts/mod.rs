@@ -4,6 +4,7 @@
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
 mod candidate;
+mod guard;
 pub mod tachometer;
 
 use std::io;

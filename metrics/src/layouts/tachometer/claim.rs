@@ -74,7 +74,9 @@ fn generation(candidate: &Candidate) -> Option<&'static str> {
             "columns scraper_endpoint, metric_name, metric_value (Float32), no timestamp_ns: Tachometer without wall clock"
         }
         (_, _, true) => "columns scraper_endpoint, metric_name, metric_value, timestamp_ns: Tachometer with wall clock",
-        (_, true, false) => "columns scraper_endpoint, metric_name, metric_value, time_since_start, no timestamp_ns: Tachometer without wall clock",
+        (_, true, false) => {
+            "columns scraper_endpoint, metric_name, metric_value, time_since_start, no timestamp_ns: Tachometer without wall clock"
+        }
         _ => return None,
     })
 }

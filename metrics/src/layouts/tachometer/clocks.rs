@@ -39,8 +39,10 @@ pub fn look(merged: &Merged, table: &Table) -> Clocks {
             .filter(|samples| falls(samples) > 1 && samples.windows(2).all(|w| w[0].at < w[1].at))
             .collect();
         let Some(runs) = counters.iter().find_map(|c| Runs::of(c)) else { continue };
-        let (before, after): (usize, usize) =
-            counters.iter().map(|c| (falls(c), falls(&runs.part(c, 0)) + falls(&runs.part(c, 1)))).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let (before, after): (usize, usize) = counters
+            .iter()
+            .map(|c| (falls(c), falls(&runs.part(c, 0)) + falls(&runs.part(c, 1))))
+            .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         if after * 4 <= before && runs.stamps_agree() {
             of.extend(runs.of.iter().map(|(&at, &run)| ((endpoint, at), run)));
         } else if let Some(endpoint) = table.endpoints.get(endpoint as usize) {

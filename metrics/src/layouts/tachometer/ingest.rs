@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch};
-use arrow::datatypes::{ArrowDictionaryKeyType, DataType, Int32Type};
+use arrow::datatypes::{DataType, Int32Type};
 
 use super::names;
 use super::table::Table;
@@ -26,6 +26,8 @@ pub struct Rows {
     pub exemplar_rows: u64,
     /// Rows without a value, a name or a time.
     pub incomplete: u64,
+    /// Times are a wall clock's.
+    pub wall: bool,
     /// Least and greatest wall time of a capture's start that rows say: stamp minus elapsed time.
     pub starts: Option<(i64, i64)>,
 }
@@ -50,9 +52,10 @@ impl Rows {
             self.precision = Precision::F32;
         }
         let times = Times::of(batch)?;
-        let number = |name: &str| batch.column_by_name(name).map(|c| Numbers::of(name, c)).transpose();
-        let (upper, sum, count) =
-            (number("histogram_bucket_upper")?, number("histogram_sum")?, number("histogram_count")?);
+        self.wall |= times.wall.is_some();
+        // most batches hold no bucket: columns without a value are not looked at row by row
+        let number = |name: &str| batch.column_by_name(name).filter(|c| c.null_count() < c.len()).map(|c| Numbers::of(name, c)).transpose();
+        let (upper, sum, count) = (number("histogram_bucket_upper")?, number("histogram_sum")?, number("histogram_count")?);
         let names = column("metric_name")?;
         let endpoints = column("scraper_endpoint")?;
         let endpoint_codes = codes(endpoints, |text| self.table.endpoint(text))?;
@@ -142,11 +145,13 @@ impl Rows {
     }
 }
 
-/// Whether a column is text, in any of Arrow's ways.
+/// Whether a column is text as Polars or the scraper writes it, or as dictionary of such.
 pub fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, of) => matches!(**of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+        DataType::Dictionary(keys, of) => {
+            **keys == DataType::Int32 && matches!(**of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
         _ => false,
     }
 }
@@ -160,8 +165,8 @@ fn text(column: &ArrayRef, row: usize) -> Option<&str> {
         DataType::LargeUtf8 => column.as_string_opt::<i64>().map(|c| c.value(row)),
         DataType::Utf8View => column.as_string_view_opt().map(|c| c.value(row)),
         DataType::Dictionary(_, _) => {
-            let dictionary = column.as_any_dictionary_opt()?;
-            text(dictionary.values(), *dictionary.normalized_keys().get(row)?)
+            let dictionary = column.as_dictionary_opt::<Int32Type>()?;
+            text(dictionary.values(), dictionary.key(row)?)
         }
         _ => None,
     }
@@ -190,7 +195,7 @@ fn codes(column: &ArrayRef, mut number: impl FnMut(&str) -> u32) -> Result<Vec<O
     Ok((0..column.len()).map(code).collect())
 }
 
-fn of_dictionary<K: ArrowDictionaryKeyType>(column: &DictionaryArray<K>, mut number: impl FnMut(&str) -> u32) -> Vec<Option<u32>> {
+fn of_dictionary(column: &DictionaryArray<Int32Type>, mut number: impl FnMut(&str) -> u32) -> Vec<Option<u32>> {
     let values = column.values();
     let mut known: Vec<Option<u32>> = vec![None; values.len()];
     let code = |row| {

@@ -56,7 +56,9 @@ const KEPT: usize = 100_000;
 pub fn is_log(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head.get(..4096).unwrap_or(head));
     text.lines().filter_map(line).any(|(_, _, message)| {
-        message.starts_with("Starting scraper with") || message.starts_with("Using remote storage path") || message.starts_with("Saved current.arrow")
+        message.starts_with("Starting scraper with")
+            || message.starts_with("Using remote storage path")
+            || message.starts_with("Saved current.arrow")
     }) || text.starts_with("Error: \"Storage path")
 }
 

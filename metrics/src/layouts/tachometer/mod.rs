@@ -21,9 +21,9 @@ mod names;
 mod rows;
 mod sums;
 mod table;
-mod yaml;
 #[cfg(test)]
 mod tests;
+mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -67,10 +67,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     }
     let stamps = std::mem::take(&mut rows.stamps).finish(2 * rows.table.sets.len());
     let merged = Merged::new(parts, &rows.table);
-    let clocks = match rows.starts {
-        None => clocks::look(&merged, &rows.table),
-        Some(_) => Clocks::One,
-    };
+    let clocks = if rows.wall { Clocks::One } else { clocks::look(&merged, &rows.table) };
     let buckets = buckets(&rows);
     let mut builders = match &clocks {
         Clocks::Two(of) => split(set, &rows, &merged, &buckets, of),
@@ -78,7 +75,8 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     };
     for builder in &mut builders {
         for (path, why) in &damage {
-            let code = if Role::of(path.rsplit_once('/').map_or(path, |(_, n)| n)) == Role::Current { "stream_cut" } else { "part_damaged" };
+            let code =
+                if Role::of(path.rsplit_once('/').map_or(path, |(_, n)| n)) == Role::Current { "stream_cut" } else { "part_damaged" };
             builder.note(code, || format!("{path}: {why}"), || Some(path.clone()));
         }
         if let Clocks::Unclear(why) = &clocks {
@@ -93,12 +91,17 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
 fn say(builder: &mut Builder, rows: &Rows) {
     for series in &rows.table.series {
         if series.damaged {
-            let text = || format!("quotes or labels of {}{} are damaged: it may not be the series that was served", series.name.seen(), series.labels);
+            let text = || {
+                format!("quotes or labels of {}{} are damaged: it may not be the series that was served", series.name.seen(), series.labels)
+            };
             builder.note("names_damaged", text, || None);
         }
     }
     if rows.exemplar_rows > 0 {
-        let text = || format!("{} rows hold an exemplar's value in place of the metric's", rows.exemplar_rows);
+        let text = || {
+            let kept = rows.exemplars.len();
+            format!("{} rows hold an exemplar's value in place of the metric's; {kept} of the exemplars are kept", rows.exemplar_rows)
+        };
         builder.note("exemplars_for_values", text, || None);
     }
     if rows.incomplete > 0 {
@@ -121,7 +124,7 @@ fn buckets(rows: &Rows) -> Vec<bool> {
 
 /// A builder with what does not depend on samples.
 fn builder(set: &Set, rows: &Rows) -> Builder {
-    let clock = if rows.starts.is_some() { Clock::Wall } else { Clock::Elapsed { anchor: None } };
+    let clock = if rows.wall { Clock::Wall } else { Clock::Elapsed { anchor: None } };
     let mut builder = Builder::new(TACHOMETER.name, clock, StampOf::Body);
     set.files.iter().for_each(|f| builder.file(&f.path));
     for endpoint in &rows.table.endpoints {
@@ -193,7 +196,11 @@ fn whole(set: &Set, rows: &Rows, mut merged: Merged, buckets: &[bool], stamps: &
         let at = rows.table.endpoints.get(endpoint as usize).map_or("", |e| e.name.as_str());
         builder.note(
             "histogram_sum_unproven",
-            || format!("sum and count of {family} at {at} stand for one of several label sets and nothing says which: no mean can be proven"),
+            || {
+                format!(
+                    "sum and count of {family} at {at} stand for one of several label sets and nothing says which: no mean can be proven"
+                )
+            },
             || None,
         );
     }

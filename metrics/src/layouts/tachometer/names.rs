@@ -34,12 +34,7 @@ pub fn parse(text: &str) -> Parsed<'_> {
     };
     if let Some((own, stated)) = before_mark(base) {
         let labels = strict(body).map_or_else(|| lenient(body), |s| s.labels());
-        return Parsed {
-            base: own.into(),
-            labels: Labels::default(),
-            damaged: false,
-            exemplar: Some(Exemplar { stated, labels }),
-        };
+        return Parsed { base: own.into(), labels: Labels::default(), damaged: false, exemplar: Some(Exemplar { stated, labels }) };
     }
     let Some(found) = strict(body) else {
         return Parsed { base: base.trim().into(), labels: lenient(body), damaged: true, exemplar: None };

@@ -25,13 +25,7 @@ pub struct Proven {
 }
 
 /// The sums that are proven, and the families (with their endpoint) whose are not. `buckets` says which series are buckets.
-pub fn prove(
-    merged: &Merged,
-    table: &Table,
-    stamps: &Store,
-    precision: Precision,
-    buckets: &[bool],
-) -> (Vec<Proven>, Vec<(u32, String)>) {
+pub fn prove(merged: &Merged, table: &Table, stamps: &Store, precision: Precision, buckets: &[bool]) -> (Vec<Proven>, Vec<(u32, String)>) {
     let mut infinite: HashMap<u32, u32> = HashMap::new();
     for (i, series) in table.series.iter().enumerate() {
         if let (Some(set), Some(true), Some("+Inf"), Ok(i)) = (series.set, buckets.get(i), series.labels.get("le"), u32::try_from(i)) {

@@ -1,14 +1,14 @@
 //! The reader on files written here, and on real captures with what must be concluded of them.
 
 mod composed;
+mod coverage;
 mod layouts;
 mod real;
-mod coverage;
 
 use std::path::Path;
 
 use crate::layouts::{Candidate, Set, claim, look};
-use crate::model::{Capture, Sample, SECOND, SeriesId};
+use crate::model::{Capture, SECOND, Sample, SeriesId};
 
 /// All files below a folder, looked into.
 fn candidates(root: &Path) -> Vec<Candidate> {

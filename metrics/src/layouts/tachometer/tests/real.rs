@@ -95,7 +95,10 @@ fn names_and_labels() {
     }
     let id = one(&a, "quirks", "q:summ_seconds", &[("worker", "A")]);
     assert_eq!(a.get(id).unwrap().trouble.collisions, 136, "SUF-3: sum and count at each of 136 times");
-    assert_eq!(ends(&b, one(&b, "quirks", "q:summ_seconds_count", &[("worker", "A")])).1, 345.0, "SUF-3");
+    for (name, last) in [("q:summ_seconds_count", 344.0), ("q:summ_seconds_sum", 86.0)] {
+        let id = one(&b, "quirks", name, &[("worker", "A")]);
+        assert_eq!((ends(&b, id).1, b.get(id).unwrap().trouble.collisions), (last, 0), "SUF-3: {name} is kept without filters");
+    }
     let com = one(&a, "quirks", "q:label_torture", &[("v", "com")]);
     assert_eq!(values(&a, com)[..3].iter().sum::<f64>(), 12.0, "LBL-1: three rows, 3 + 4 + 5, at one time");
     assert_eq!((a.samples.len(com.0), a.get(com).unwrap().trouble.collisions), (408, 272), "LBL-1");
@@ -130,7 +133,16 @@ fn resets_and_what_appears_late() {
     let falls = a.samples.falls(id.0).unwrap();
     assert_eq!(falls.len(), 1, "RST-1: one reset shows");
     let (first, last) = ends(&a, id);
-    assert_eq!((falls[0].before.value - first, last - falls[0].after.value), (63_558.0, 84_855.0), "RST-1");
+    // what the new life counted before its first scrape, 1 093, is in its 84 855
+    assert_eq!((falls[0].before.value - first, last), (63_558.0, 84_855.0), "RST-1");
+    assert!(63_558.0 + 84_855.0 < 198_688.0, "RST-1: a lower bound of the truth");
+    let started = a.samples(one(&a, "worker_agg_2_0", "process_start_time_seconds", &[]));
+    let moved: Vec<[f64; 2]> = started
+        .windows(2)
+        .filter(|w| w[0].value != w[1].value)
+        .map(|w| [seconds(w[0].at), seconds(w[1].at)].map(|t| (t * 100.0).round()))
+        .collect();
+    assert_eq!(moved, [[5505.0, 5569.0]], "RST-1: where a second restart hides");
     assert_eq!((falls[0].before.value, falls[0].after.value), (69_557.0, 1_093.0), "GAP-1");
 
     let host = find(&a, "worker_agg_0_0", "sglang:cached_tokens_total", &[("cache_source", "host")]);
