@@ -30,6 +30,50 @@ pub struct Rows {
     pub wall: bool,
     /// Least and greatest wall time of a capture's start that rows say: stamp minus elapsed time.
     pub starts: Option<(i64, i64)>,
+    pending: Pending,
+}
+
+/// Samples of one batch by series. Endpoints alternate from row to row, and a writer takes many samples of one series faster than one of many.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Place of a series in `of` plus one; 0 for none.
+    places: Vec<u32>,
+    of: Vec<(u32, Vec<i64>, Vec<f64>)>,
+    used: usize,
+}
+
+impl Pending {
+    fn push(&mut self, series: u32, at: i64, value: f64) {
+        let index = series as usize;
+        if self.places.len() <= index {
+            self.places.resize(index + 1, 0);
+        }
+        let Some(place) = self.places.get_mut(index) else { return };
+        if *place == 0 {
+            if self.of.len() == self.used {
+                self.of.push(Default::default());
+            }
+            self.used += 1;
+            *place = u32::try_from(self.used).unwrap_or(u32::MAX);
+        }
+        if let Some((id, times, values)) = self.of.get_mut(*place as usize - 1) {
+            *id = series;
+            times.push(at);
+            values.push(value);
+        }
+    }
+
+    fn flush(&mut self, samples: &mut Writer) {
+        for (series, times, values) in self.of.iter_mut().take(self.used) {
+            samples.extend(*series, times, values);
+            times.clear();
+            values.clear();
+            if let Some(place) = self.places.get_mut(*series as usize) {
+                *place = 0;
+            }
+        }
+        self.used = 0;
+    }
 }
 
 #[derive(Debug)]
@@ -76,7 +120,7 @@ impl Rows {
                 _ => self.table.of(endpoint, name),
             };
             last = Some((endpoint, name, series));
-            samples.push(series, at, value);
+            self.pending.push(series, at, value);
             kept += 1;
             if upper.as_ref().is_some_and(|u| u.get(row).is_some())
                 && let Some(series) = self.table.series.get_mut(series as usize)
@@ -94,6 +138,7 @@ impl Rows {
                 self.exemplar(series, at, value, text(names, row).unwrap_or(""));
             }
         }
+        self.pending.flush(samples);
         Ok(kept)
     }
 

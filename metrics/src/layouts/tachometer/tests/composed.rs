@@ -131,6 +131,45 @@ fn which_files_are_one_capture() {
 }
 
 #[test]
+fn a_deeper_storage_folder_holds_copies() {
+    let (_keep, root) = folder();
+    for key in ["t/local/out-1.parquet", "store/2026-11-29/run/out-1.parquet"] {
+        parquet(&root.join(key), &batch(&counter(0, 2), false));
+    }
+    parquet(&root.join("t/local/out-2.parquet"), &batch(&counter(2, 2), false));
+    let sets = sets(&root);
+    assert_eq!((sets.len(), sets[0].files.len(), sets[0].beside.len()), (1, 2, 1));
+}
+
+#[test]
+fn parts_of_two_starts_are_two_captures() {
+    // the first life left out-3, whose times begin again at zero in the second
+    let life = |counts: std::ops::Range<u32>, from: f64, shift: f64| -> Vec<Row> {
+        let of = |i: u32| {
+            let at = from + shift + f64::from(i - counts.start);
+            [row("w", "x_total", f64::from(i), at), row("w", "level", 7.0, at)]
+        };
+        counts.clone().flat_map(of).collect()
+    };
+    let (_keep, root) = folder();
+    parquet(&root.join("local/out-1.parquet"), &batch(&life(30..42, 0.0, 0.0), false));
+    parquet(&root.join("local/out-3.parquet"), &batch(&life(10..16, 4.0, 0.1), false));
+    let lives = captures(&root, "local/out-1.parquet");
+    let counts: Vec<Vec<f64>> = lives.iter().map(|c| values(c, one(c, "w", "x_total", &[]))).collect();
+    assert_eq!(counts, [(10..16).map(f64::from).collect::<Vec<_>>(), (30..42).map(f64::from).collect()]);
+    assert_eq!(lives.iter().map(|c| c.samples.len(one(c, "w", "level", &[]).0)).collect::<Vec<_>>(), [6, 12]);
+}
+
+#[test]
+fn many_label_sets_are_many_series() {
+    let rows: Vec<Row> = (0..50_000).map(|i| row("w", &format!("x{{id=\"{i}\"}}"), f64::from(i), 1.0)).collect();
+    let (_keep, root) = folder();
+    parquet(&root.join("final.parquet"), &batch(&rows, true));
+    let capture = capture(&root, "final.parquet");
+    assert_eq!((capture.series.len(), total(&capture)), (50_000, 50_000));
+}
+
+#[test]
 fn copies_are_told_from_series_of_one_name() {
     let rows = [row("w", "x", 1.0, 0.0), row("w", "x", 1.0, 0.0), row("w", "y", 2.0, 0.0)];
     let (_keep, root) = folder();
