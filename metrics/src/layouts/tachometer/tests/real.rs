@@ -1,6 +1,6 @@
 //! Cases of cases/tachometer/testcases.jsonl that a reader concludes, by their ids.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::*;
 use crate::cases::cases;
@@ -85,40 +85,54 @@ fn histograms() {
     println!("ran: HIS-1 HIS-2 HIS-3 HIS-5 HIS-6 HIS-7");
 }
 
-/// What the exporter served: every proven sum and count is that of its own label set, scrape by scrape.
+/// What the exporter served: every series that nothing troubles has its values, scrape by scrape, and so has every proven sum and count.
 #[test]
-fn proven_sums_are_those_that_were_served() {
+fn values_are_those_that_were_served() {
     let Some(root) = root() else { return };
     let mut text = String::new();
-    std::io::Read::read_to_string(&mut crate::layouts::open(&root.join("run_a/truth/truth_scrapes.jsonl.gz")).unwrap(), &mut text).unwrap();
-    let bodies: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    let mut compared = 0;
+    let mut truth = crate::layouts::open(&root.join("run_a/truth/truth_scrapes.jsonl.gz")).unwrap();
+    std::io::Read::read_to_string(&mut truth, &mut text).unwrap();
+    let mut served: HashMap<String, Vec<u32>> = HashMap::new();
+    for line in text.lines() {
+        let scrape: serde_json::Value = serde_json::from_str(line).unwrap();
+        if scrape["code"] != 200 || scrape["sent"] != true {
+            continue;
+        }
+        let of = format!("{} {} ", scrape["who"].as_str().unwrap(), scrape["ep"].as_str().unwrap());
+        for line in scrape["body"].as_str().unwrap().lines().filter(|l| !l.starts_with('#')) {
+            let Some((name, value)) = line.rsplit_once(' ') else { continue };
+            let (name, Ok(value)) = (super::super::names::parse(name), value.parse::<f32>()) else { continue };
+            served.entry(format!("{of}{}{}", name.base, name.labels)).or_default().push(bits(f64::from(value)));
+        }
+    }
+    let (mut compared, mut proven, mut unknown) = (0, 0, BTreeSet::new());
     for (who, key) in [("A", A), ("B", B)] {
         let capture = capture(&root, key);
-        for i in 0..capture.series.len() {
-            let series = &capture.series[i];
-            if !series.name.seen().ends_with(']') {
+        for (i, series) in capture.series.iter().enumerate() {
+            let trouble = series.trouble;
+            if trouble.damaged || trouble.foreign || trouble.collisions > 0 {
                 continue;
             }
             let endpoint = &capture.endpoint(series.endpoint).unwrap().name;
-            let served: Vec<f32> = bodies
-                .iter()
-                .filter(|b| b["ep"] == **endpoint && b["who"] == who && b["code"] == 200 && b["sent"] == true)
-                .filter_map(|b| {
-                    b["body"].as_str().unwrap().lines().filter(|l| !l.starts_with('#')).find_map(|line| {
-                        let (name, value) = line.rsplit_once(' ')?;
-                        let name = super::super::names::parse(name);
-                        (name.base == series.name.canonical() && name.labels == series.labels).then(|| value.parse::<f32>().unwrap())
-                    })
-                })
-                .collect();
-            let stored: Vec<f32> = values(&capture, SeriesId(i as u32)).iter().map(|v| *v as f32).collect();
-            assert_eq!(stored, served, "{who} {endpoint} {}", series.name.canonical());
-            compared += 1;
+            let Some(want) = served.get(&format!("{who} {endpoint} {}{}", series.name.canonical(), series.labels)) else {
+                unknown.insert(series.name.canonical().to_string());
+                continue;
+            };
+            let got: Vec<u32> = values(&capture, SeriesId(i as u32)).into_iter().map(bits).collect();
+            assert_eq!(&got, want, "{who} {endpoint} {}", series.name.canonical());
+            compared += got.len();
+            proven += usize::from(series.name.seen().ends_with(']'));
         }
     }
-    assert!(compared >= 8, "{compared}");
-    println!("ran: {compared} proven series of sum or count against the bodies that were served");
+    println!("ran: {compared} samples, {proven} proven series of sum or count, as they were served; not found: {unknown:?}");
+    assert!(compared > 30_000 && proven >= 8, "{compared} {proven}");
+    // names that lost a suffix, a label cut at its commas, a line with a stamp of its own, and the body of an HTTP 500
+    assert_eq!(unknown, ["q:budget", "q:label_torture", "q:leaky", "q:ts", "upstream"].map(String::from).into());
+}
+
+/// A value as it was stored; every NaN is one.
+fn bits(value: f64) -> u32 {
+    if value.is_nan() { f32::NAN.to_bits() } else { (value as f32).to_bits() }
 }
 
 #[test]
