@@ -100,10 +100,11 @@ fn a_body_that_shares_no_series_is_a_phantom() {
     let coverage = &of_endpoints(&capture, &ask)[0];
     assert_eq!(coverage.phantoms, [Phantom { series: vec![ids[2]], scrapes: 3, first: 7 * SECOND, last: 9 * SECOND }]);
     assert_eq!((told(coverage), coverage.scrapes), (vec![(60, 100, Cause::Unknown)], 17));
-    let late = appearance(&capture, ids[1]).unwrap();
+    let scraped = Scraped::of(&capture);
+    let late = scraped.appearance(ids[1]).unwrap();
     assert_eq!((late.absent_at, late.first.at), (Some(14 * SECOND), 15 * SECOND));
-    assert_eq!(appearance(&capture, ids[0]).unwrap().absent_at, None);
-    assert_eq!(of_series(&capture, ids[1], &ask).unwrap().gaps[0].to, 15 * SECOND);
+    assert_eq!(scraped.appearance(ids[0]).unwrap().absent_at, None);
+    assert_eq!(told(&scraped.series(ids[1], &ask).unwrap()), [(0, 150, Cause::Absent)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use super::*;
 use crate::cases::cases;
-use crate::coverage::{Ask, Cause, Coverage, Gap, of_endpoints, of_series};
+use crate::coverage::{Ask, Cause, Coverage, Gap, Scraped, of_endpoints};
 use crate::layouts::tachometer::{expected, log};
 
 /// A capture with what its log and its TOML say, asked over all of its time.
@@ -38,7 +38,8 @@ fn gap(coverage: &Coverage, hundredths: f64) -> &Gap {
 fn gaps_and_their_causes() {
     let Some(root) = cases("tachometer") else { return };
     let (capture, ask, log) = asked(&root, "run_a/scrapeA");
-    let all = of_endpoints(&capture, &ask);
+    let scraped = Scraped::of(&capture);
+    let all = scraped.endpoints(&ask);
 
     let two = of(&all, "worker_agg_2_0");
     let outage = gap(two, 2713.0);
@@ -63,9 +64,9 @@ fn gaps_and_their_causes() {
         .chain(find(&capture, "worker_agg_3_0", "sglang:num_requests_total", &[]))
         .next()
         .unwrap();
-    let series = of_series(&capture, counter, &ask).unwrap();
+    let series = scraped.series(counter, &ask).unwrap();
     assert_eq!(gap(&series, 1200.0).cause, Cause::Unknown, "GAP-3: of the series, whatever the endpoint looks like");
-    let error = of_series(&capture, phantom.series[0], &ask).unwrap();
+    let error = scraped.series(phantom.series[0], &ask).unwrap();
     assert!(error.fraction < 0.1, "GAP-3: {}", error.fraction);
 
     let never = of(&all, "never_there");
@@ -78,7 +79,7 @@ fn gaps_and_their_causes() {
     assert_eq!(down.len(), 1, "GAP-6: one endpoint had an outage");
     assert!(all.iter().filter(|c| c.id.is_some()).all(|c| c.failures.1 > 0), "GAP-6");
     let beyond = Ask { window: (0, ask.window.1 + 5 * SECOND), ..ask.clone() };
-    let later = of_endpoints(&capture, &beyond);
+    let later = scraped.endpoints(&beyond);
     for name in ["worker_agg_0_0", "worker_agg_1_0", "worker_agg_2_0", "worker_agg_3_0", "quirks"] {
         assert_eq!(of(&later, name).gaps.last().unwrap().cause, Cause::Teardown, "GAP-6: {name}");
     }

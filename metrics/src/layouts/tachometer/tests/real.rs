@@ -199,9 +199,10 @@ fn resets_and_what_appears_late() {
 
     let host = find(&a, "worker_agg_0_0", "sglang:cached_tokens_total", &[("cache_source", "host")]);
     assert_eq!(host.len(), 2, "LAZ-1: one a rank");
+    let scraped = crate::coverage::Scraped::of(&a);
     for id in host {
         assert_eq!(ends(&a, id), (4096.0, 4096.0), "LAZ-1: delta 0");
-        let seen = crate::coverage::appearance(&a, id).unwrap();
+        let seen = scraped.appearance(id).unwrap();
         assert_eq!((seconds(seen.first.at) * 100.0).round(), 2366.0, "LAZ-1");
         assert_eq!(seen.absent_at.map(|t| (seconds(t) * 100.0).round()), Some(2315.0), "LAZ-1: the scrape before lacks it");
     }
