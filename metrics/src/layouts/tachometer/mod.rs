@@ -223,7 +223,8 @@ fn say_copies(builder: &mut Builder, merged: &Merged, dropped: &[u64]) {
     builder.note("copies_dropped", || format!("{total} of {rows} rows are copies of others: {}", of.join(", ")), || first);
 }
 
-/// Two clocks: a capture of each life of the scraper, and one of what no counter places in either.
+/// Two clocks: a capture of each life of the scraper, and one of what no counter places in either. No sum is proven over both, and exemplars stay
+/// out.
 fn split(set: &Set, rows: &Rows, merged: &Merged, buckets: &[bool], of: &HashMap<(u32, i64), u8>) -> Vec<Builder> {
     const LIVES: [&str; 3] = ["the first start", "the second start", "one of two starts, not known which"];
     let mut out = Vec::new();

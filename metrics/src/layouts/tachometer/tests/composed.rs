@@ -237,6 +237,10 @@ fn a_part_without_a_footer_is_named() {
     let capture = capture(&root, "local/out-1.parquet");
     assert_eq!(total(&capture), 4);
     assert_eq!(note(&capture, "part_damaged").unwrap().first.as_deref(), Some("local/out-2.parquet"));
+    // a kill between emptying and writing it
+    fs::write(root.join("local/current.arrow"), b"").unwrap();
+    let capture = self::capture(&root, "local/out-1.parquet");
+    assert_eq!(note(&capture, "stream_cut").unwrap().what, "local/current.arrow: 0 rows were read before: empty file");
 }
 
 #[test]
