@@ -7,11 +7,14 @@ mod aiperf_parquet;
 mod batches;
 mod candidate;
 mod guard;
+pub mod ipc;
 mod labels;
 mod numbers;
 mod otap;
 #[cfg(test)]
 mod parquet_cases;
+#[cfg(test)]
+mod parquet_small;
 mod parquet_common;
 mod prom2parquet;
 mod runs;
