@@ -205,12 +205,15 @@ fn a_table_of_samples_alone_is_no_capture() {
     let files = pair(whole(&[7, 7, 8, 5]));
     assert_eq!(sets(&files[1..]).1, vec![]);
     assert_eq!(sets(&files[..1]).1, vec![]);
-    let mut two = pair(whole(&[7, 7, 8, 5]));
-    let again = ("p/seriez.parquet", two[0].1.clone());
-    two.push(again);
-    let (_folder, found) = sets(&two);
-    assert_eq!(found[0].1.ties, Vec::<String>::new(), "the longer common beginning decides");
-    assert_eq!(found[0].1.files.len(), 2);
+    let named = |names: [&'static str; 3]| {
+        let [a, b] = <[_; 2]>::try_from(pair(whole(&[7, 7, 8, 5]))).unwrap();
+        let files = [(names[0], a.1.clone()), (names[1], a.1), (names[2], b.1)];
+        sets(&files).1.remove(0).1
+    };
+    let clear = named(["p/one-series.parquet", "p/two-series.parquet", "p/two-samples.parquet"]);
+    assert_eq!((clear.files[0].key.as_str(), clear.ties), ("p/two-series.parquet", vec![]), "the longer common beginning decides");
+    let tie = named(["p/series-a.parquet", "p/series-b.parquet", "p/samples.parquet"]);
+    assert_eq!(tie.ties, ["samples.parquet could be of the series in series-a.parquet, series-b.parquet: names decide, and do not here"]);
 }
 
 #[test]
