@@ -70,7 +70,10 @@ fn main() -> anyhow::Result<()> {
             .collect();
         let keys = Int32Array::from(vec![i32::try_from(i)?; each]);
         let metric = DictionaryArray::<Int32Type>::try_new(keys, names.clone())?;
-        writer.write(&RecordBatch::try_new(schema.clone(), vec![Arc::new(metric), Arc::new(times.clone()), Arc::new(Float64Array::from(values))])?)?;
+        writer.write(&RecordBatch::try_new(
+            schema.clone(),
+            vec![Arc::new(metric), Arc::new(times.clone()), Arc::new(Float64Array::from(values))],
+        )?)?;
     }
     writer.close()?;
     println!("{path}: {series} series of {each} samples, {} bytes", std::fs::metadata(&path)?.len());

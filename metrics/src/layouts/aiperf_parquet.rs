@@ -145,7 +145,9 @@ impl Rows {
     fn new(schema: &Schema) -> Result<Rows, String> {
         let text = |i: usize| is_text(schema.field(i).data_type());
         let place: HashMap<&'static str, usize> = OWN.iter().filter_map(|name| Some((*name, schema.index_of(name).ok()?))).collect();
-        for (name, wanted_text) in [("endpoint_url", true), ("metric_name", true), ("metric_type", true), ("bucket_le", true), ("timestamp_ns", false)] {
+        for (name, wanted_text) in
+            [("endpoint_url", true), ("metric_name", true), ("metric_type", true), ("bucket_le", true), ("timestamp_ns", false)]
+        {
             match place.get(name) {
                 Some(&i) if text(i) == wanted_text => {}
                 Some(&i) => return Err(format!("column {name} is {}", schema.field(i).data_type())),

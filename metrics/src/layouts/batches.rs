@@ -26,8 +26,18 @@ pub struct Batches {
 }
 
 enum Source {
-    Parquet { metadata: ArrowReaderMetadata, roots: Vec<usize>, group: usize, reader: Option<ParquetRecordBatchReader>, left: u64, size: usize },
-    Messages { reader: Box<ipc::Messages>, cut: Option<String> },
+    Parquet {
+        metadata: ArrowReaderMetadata,
+        roots: Vec<usize>,
+        group: usize,
+        reader: Option<ParquetRecordBatchReader>,
+        left: u64,
+        size: usize,
+    },
+    Messages {
+        reader: Box<ipc::Messages>,
+        cut: Option<String>,
+    },
     Ended,
 }
 

@@ -5,22 +5,41 @@
 
 mod aiperf_parquet;
 mod batches;
+mod body;
 mod candidate;
+mod grafana;
 mod guard;
+mod influx;
 pub mod ipc;
 mod labels;
+mod lines;
+mod metrics_jsonl;
 mod numbers;
 mod otap;
 #[cfg(test)]
 mod parquet_cases;
+mod parquet_common;
 #[cfg(test)]
 mod parquet_small;
-mod parquet_common;
 mod prom2parquet;
+mod prometheus_api;
+mod promtool;
+mod quoted;
+mod raw_prometheus;
 mod runs;
+mod scrape_files;
+mod scrape_index;
+#[cfg(test)]
+mod scrape_tests;
+mod scrapes;
 mod series_samples;
+mod shape;
+mod stamp;
 mod table;
+pub mod tachometer;
+mod text;
 mod texts;
+mod victoriametrics;
 
 use std::io;
 use std::path::PathBuf;
@@ -43,8 +62,26 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] =
-    &[aiperf_parquet::AIPERF_PARQUET, parquet_common::PARQUET_COMMON, otap::OTAP, prom2parquet::PROM2PARQUET, series_samples::SERIES_SAMPLES, table::TABLE];
+pub const LAYOUTS: &[Layout] = &[
+    raw_prometheus::LAYOUT,
+    metrics_jsonl::AIPERF,
+    metrics_jsonl::SRT_SCHEMA2,
+    scrape_index::LAYOUT,
+    scrape_files::LAYOUT,
+    tachometer::TACHOMETER,
+    prometheus_api::LAYOUT,
+    victoriametrics::LAYOUT,
+    promtool::DUMP,
+    promtool::BLOCKS,
+    influx::LAYOUT,
+    grafana::LAYOUT,
+    aiperf_parquet::AIPERF_PARQUET,
+    parquet_common::PARQUET_COMMON,
+    otap::OTAP,
+    prom2parquet::PROM2PARQUET,
+    series_samples::SERIES_SAMPLES,
+    table::TABLE,
+];
 
 /// Files that are one capture.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -52,7 +52,8 @@ fn digest(capture: &Capture) -> (u64, String) {
 
 /// The question of all layouts: samples of tokens from the device within T0+60..T0+120, first and last value.
 fn device(capture: &Capture, zero: i64) -> (usize, f64, f64) {
-    let is = |s: &crate::model::Series| s.name.canonical().starts_with("sglang:cached_tokens") && s.labels.get("cache_source") == Some("device");
+    let is =
+        |s: &crate::model::Series| s.name.canonical().starts_with("sglang:cached_tokens") && s.labels.get("cache_source") == Some("device");
     let places: Vec<usize> = (0..capture.series.len()).filter(|&i| is(&capture.series[i])).collect();
     let [place] = places.as_slice() else { panic!("{places:?}") };
     let samples = capture.samples.between(*place as u32, T0 + 60 * SECOND - zero, T0 + 120 * SECOND - zero);
@@ -132,7 +133,11 @@ fn tables_of_opentelemetry() {
 
 #[test]
 fn aiperfs_counters_are_since_a_base() {
-    let files = [("whole", 46_870, "7f5ad69d9c168bd6"), ("window_60_120", 11_982, "227d1a94278b1685"), ("window_span_reset_100_190", 16_124, "ebd998a952be7425")];
+    let files = [
+        ("whole", 46_870, "7f5ad69d9c168bd6"),
+        ("window_60_120", 11_982, "227d1a94278b1685"),
+        ("window_span_reset_100_190", 16_124, "ebd998a952be7425"),
+    ];
     for (name, n, hash) in files {
         let file = format!("A_aiperf/server_metrics_export.{name}.parquet");
         let Some((_, capture)) = one(&[&file], "aiperf-parquet") else { return };
@@ -165,7 +170,8 @@ fn captures_of_tachometer_are_left_to_their_reader() {
 fn all_files_of_the_folder_at_once() {
     let Some(folder) = cases("metrics/layouts") else { return };
     let names: Vec<String> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    let candidates: Vec<_> = names.iter().filter(|n| n.ends_with(".parquet")).map(|n| look(Path::new(&folder).join(n).as_path(), n)).collect();
+    let candidates: Vec<_> =
+        names.iter().filter(|n| n.ends_with(".parquet")).map(|n| look(Path::new(&folder).join(n).as_path(), n)).collect();
     let mut layouts: Vec<(&str, usize)> = claim(&candidates).sets.iter().map(|(name, set)| (*name, set.files.len())).collect();
     layouts.sort_unstable();
     let mut want = vec![("table", 1); 7];

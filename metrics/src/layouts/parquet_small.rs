@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, ListArray, StringArray, TimestampNanosecondArray, UInt8Array, UInt16Array, UInt32Array};
+use arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int32Array, ListArray, StringArray, TimestampNanosecondArray, UInt8Array, UInt16Array,
+    UInt32Array,
+};
 use arrow::datatypes::{Float64Type, UInt64Type};
 
 use super::table::tests::{T, codes, floats, texts, told, whole, write};
@@ -187,7 +190,10 @@ fn sums_of_aiperf_stand_in_every_bucket_and_count_once() {
 
 fn pair(ids: ArrayRef) -> Vec<(&'static str, Columns)> {
     vec![
-        ("p/series.parquet", vec![("series_id", whole(&[7, 8, 8, 9])), ("name", texts(&["a", "b", "c", "d"])), ("labels", texts(&["{\"x\":\"1\"}"; 4]))]),
+        (
+            "p/series.parquet",
+            vec![("series_id", whole(&[7, 8, 8, 9])), ("name", texts(&["a", "b", "c", "d"])), ("labels", texts(&["{\"x\":\"1\"}"; 4]))],
+        ),
         ("p/samples.parquet", vec![("series_id", ids), ("timestamp", whole(&[T, T + 1, T, T])), ("value", floats(&[1.0, 2.0, 3.0, 4.0]))]),
     ]
 }
@@ -231,7 +237,8 @@ fn a_metric_that_only_its_folder_names() {
         columns.push(("labels", texts(labels)));
         columns
     };
-    let files = [("k/up/20261129180000.parquet", file(&["instance=h:1,job=a,b"])), ("k/x_total/20261129180000.parquet", file(&["instance=h:1"]))];
+    let files =
+        [("k/up/20261129180000.parquet", file(&["instance=h:1,job=a,b"])), ("k/x_total/20261129180000.parquet", file(&["instance=h:1"]))];
     let capture = one(&files, "prom2parquet");
     let t = T * 1_000_000;
     assert_eq!(told(&capture), [format!("h:1 up{{job=\"a,b\",pod=\"p\"}} {t}:1"), format!("h:1 x_total{{pod=\"p\"}} {t}:1")]);

@@ -26,7 +26,8 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
     }
     let set = |mut files: Vec<Part>| {
         files.sort_by(|a, b| a.key.cmp(&b.key));
-        let because = "columns timestamp, value, pod, container, namespace, node, labels in a folder named for the metric: prom2parquet".into();
+        let because =
+            "columns timestamp, value, pod, container, namespace, node, labels in a folder named for the metric: prom2parquet".into();
         Set { files, because, ..Set::default() }
     };
     prefixes.into_values().map(set).collect()

@@ -28,7 +28,9 @@ enum Half {
 /// A column that may number series.
 fn is_id(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["series", "sid", "fingerprint", "series_hash", "series_ref", "id"].contains(&name.as_str()) || name.ends_with("series_id") || name.ends_with("metric_id")
+    ["series", "sid", "fingerprint", "series_hash", "series_ref", "id"].contains(&name.as_str())
+        || name.ends_with("series_id")
+        || name.ends_with("metric_id")
 }
 
 /// The schema alone: cheap, and rules most tables out.
@@ -76,7 +78,8 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
     let column = |c: &Candidate| c.schema().and_then(|s| Some(s.field(id_of(s)?).name().clone()));
     for candidate in candidates {
         let Some(id) = column(candidate) else { continue };
-        let other = candidates.iter().any(|c| c.path != candidate.path && c.folder() == candidate.folder() && column(c).as_ref() == Some(&id));
+        let other =
+            candidates.iter().any(|c| c.path != candidate.path && c.folder() == candidate.folder() && column(c).as_ref() == Some(&id));
         if !other {
             continue;
         }

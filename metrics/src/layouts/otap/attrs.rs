@@ -32,8 +32,7 @@ impl Attributes {
     pub fn take(&mut self, batch: &RecordBatch, builder: &mut Builder) -> Result<(), String> {
         let parents = batch.column_by_name("parent_id").and_then(|c| values(c, &mut 0)).ok_or("parent_id is no number")?;
         let keys = batch.column_by_name("key").and_then(Texts::of).ok_or("key is no text")?;
-        let columns: Vec<Texts> =
-            ["str", "int", "double", "bool"].iter().filter_map(|name| text(batch.column_by_name(name)?)).collect();
+        let columns: Vec<Texts> = ["str", "int", "double", "bool"].iter().filter_map(|name| text(batch.column_by_name(name)?)).collect();
         let mut row = 0;
         while row < batch.num_rows() {
             let parent = parents.numbers[row];

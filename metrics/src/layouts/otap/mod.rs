@@ -92,7 +92,8 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
         let path = set.files.first().map_or_else(String::new, |p| p.path.display().to_string());
         return Err(ReadError::Declined { path, why: tie.clone(), next: "keep the tables of one export in a folder of their own".into() });
     }
-    let part = |wanted: Table| set.files.iter().find(|p| look(&p.path, &p.key).schema().and_then(|s| Table::of(s, name(p))) == Some(wanted));
+    let part =
+        |wanted: Table| set.files.iter().find(|p| look(&p.path, &p.key).schema().and_then(|s| Table::of(s, name(p))) == Some(wanted));
     let mut builder = Builder::new(OTAP.name, Clock::Wall, StampOf::Unknown);
     let mut metrics = BTreeMap::new();
     for (wanted, attributes) in
@@ -110,7 +111,11 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
                 builder.file(&of.path);
                 each(&of.path, &mut builder, |batch, builder| known.take(batch, builder))?;
             }
-            None => builder.note("no_attributes", || "points without a table of their attributes: series have no labels".into(), || Some(file.key.clone())),
+            None => builder.note(
+                "no_attributes",
+                || "points without a table of their attributes: series have no labels".into(),
+                || Some(file.key.clone()),
+            ),
         }
         let mut points = Points::new(&metrics, &known);
         each(&file.path, &mut builder, |batch, builder| points.take(batch, wanted == Table::Histograms, builder))?;

@@ -128,7 +128,11 @@ impl<'a> Points<'a> {
                 continue;
             };
             let Some(metric) = self.metrics.get(&(parent as u64)) else {
-                builder.note("point_without_metric", || "points of a metric that univariate_metrics does not name are left out".into(), || None);
+                builder.note(
+                    "point_without_metric",
+                    || "points of a metric that univariate_metrics does not name are left out".into(),
+                    || None,
+                );
                 continue;
             };
             // A point without a number has no attributes.
@@ -139,9 +143,13 @@ impl<'a> Points<'a> {
             match &buckets {
                 None => match value(&float).or_else(|| value(&whole)) {
                     Some(v) => self.put(metric, &at, &labels, Of::Value, v, builder),
-                    None => builder.note("rows_without_value", || "points that say that no value was recorded are no samples".into(), || None),
+                    None => {
+                        builder.note("rows_without_value", || "points that say that no value was recorded are no samples".into(), || None)
+                    }
                 },
-                Some((counts, bounds)) => self.histogram(metric, &at, &labels, (value(&count), value(&sum)), (counts, bounds, row), builder),
+                Some((counts, bounds)) => {
+                    self.histogram(metric, &at, &labels, (value(&count), value(&sum)), (counts, bounds, row), builder)
+                }
             }
             if let Some(start) = start {
                 self.put(metric, &at, &labels, Of::Created, start as f64 / SECOND as f64, builder);
@@ -170,7 +178,11 @@ impl<'a> Points<'a> {
             return;
         }
         if counts.len() != bounds.len() + 1 {
-            builder.note("uneven_buckets", || "histogram points whose counts are not one more than their bounds: buckets left out".into(), || None);
+            builder.note(
+                "uneven_buckets",
+                || "histogram points whose counts are not one more than their bounds: buckets left out".into(),
+                || None,
+            );
             return;
         }
         let mut below = 0.0;
@@ -209,9 +221,11 @@ impl<'a> Points<'a> {
             if let Some(start) = at.start.filter(|&start| start < at.time) {
                 builder.push(series.id, start, 0.0);
             }
-            builder.note("delta_added_up", || "series whose points are differences are added up; points that were lost are missing from them".into(), || {
-                Some(metric.name.clone())
-            });
+            builder.note(
+                "delta_added_up",
+                || "series whose points are differences are added up; points that were lost are missing from them".into(),
+                || Some(metric.name.clone()),
+            );
         }
         series.total += value;
         builder.push(series.id, at.time, series.total);

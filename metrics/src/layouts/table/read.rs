@@ -8,11 +8,11 @@ use arrow::datatypes::DataType;
 use super::keys::{Identity, Keys, MOST, Role};
 use super::roles::{Mapping, Values};
 use super::sink::Sink;
+use crate::layouts::ReadError;
 use crate::layouts::batches::{Next, open};
 use crate::layouts::labels::{braces, split};
 use crate::layouts::numbers::{both, pieces, precision, stamps, values};
 use crate::layouts::runs::ranges;
-use crate::layouts::ReadError;
 use crate::model::{Labels, Precision};
 
 /// A table's columns that are read, by place in its batches.
@@ -109,7 +109,12 @@ impl Table {
                     let Some(identity) = self.keys.identities.get(slot) else { continue };
                     pieces(&valid, from, to, |from, to| {
                         samples += (to - from) as u64;
-                        sink.add(self.first_slot + slot, |b| identity.series(b, precision), &times.numbers[from..to], &values.numbers[from..to]);
+                        sink.add(
+                            self.first_slot + slot,
+                            |b| identity.series(b, precision),
+                            &times.numbers[from..to],
+                            &values.numbers[from..to],
+                        );
                     });
                 }
             }
@@ -198,7 +203,9 @@ impl Table {
                 }
             }
         }
-        count(sink, path, "uneven_lists", uneven, || "series with more times than values or more values than times: the shorter counts".into());
+        count(sink, path, "uneven_lists", uneven, || {
+            "series with more times than values or more values than times: the shorter counts".into()
+        });
         note_absent(sink, path, 0, missing);
         Ok(samples)
     }
@@ -219,7 +226,13 @@ impl Wide {
 
     fn identity(&self, of: &Identity) -> Identity {
         let pairs = self.labels.iter().chain(of.labels.iter());
-        Identity { target: of.target.clone(), name: self.name.clone(), labels: Labels::new(pairs), damaged: of.damaged, ..Identity::default() }
+        Identity {
+            target: of.target.clone(),
+            name: self.name.clone(),
+            labels: Labels::new(pairs),
+            damaged: of.damaged,
+            ..Identity::default()
+        }
     }
 }
 

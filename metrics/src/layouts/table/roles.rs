@@ -116,11 +116,15 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
     let inline = |t: &Texts| (0..t.len()).filter_map(|row| t.get(row)).any(|t| split(t).1.is_some_and(|b| braces(b).is_some()));
     let by_content: Vec<&(usize, Texts)> = texts
         .iter()
-        .filter(|(i, t)| !TARGETS.contains(&lower(*i).as_str()) && every(t, &is_metric) && every(t, &|t: &str| t.contains(['_', ':', '{', '.'])))
+        .filter(|(i, t)| {
+            !TARGETS.contains(&lower(*i).as_str()) && every(t, &is_metric) && every(t, &|t: &str| t.contains(['_', ':', '{', '.']))
+        })
         .collect();
     let series: Vec<&&(usize, Texts)> = by_content.iter().filter(|(_, t)| inline(t)).collect();
     let (name, name_ties): (Option<usize>, Vec<usize>) = match (names.as_slice(), series.as_slice(), by_content.as_slice()) {
-        ([first, ..], _, _) if sure_names >= 2 => (None, names.iter().filter(|(i, _)| sure(*i)).map(|(i, _)| *i).chain([first.0]).collect()),
+        ([first, ..], _, _) if sure_names >= 2 => {
+            (None, names.iter().filter(|(i, _)| sure(*i)).map(|(i, _)| *i).chain([first.0]).collect())
+        }
         ([first, ..], _, _) if sure(first.0) => (Some(first.0), Vec::new()),
         (_, [one], _) => (Some(one.0), Vec::new()),
         ([one], _, _) => (Some(one.0), Vec::new()),
@@ -134,7 +138,9 @@ pub fn roles(rows: &RecordBatch, largest: impl Fn(usize) -> Option<f64>) -> Verd
     let named_values: Vec<usize> = numeric.iter().copied().filter(|&i| VALUES.contains(&lower(i).as_str())).collect();
     let events = all.clone().any(|i| EVENTS.contains(&lower(i).as_str()));
     let labelled = all.clone().any(|i| container(rows, i))
-        || texts.iter().any(|(i, t)| said_labels(&lower(*i)) && every(t, &|t| json(t).is_some() || braces(t).is_some() || plain(t, false).is_some()));
+        || texts
+            .iter()
+            .any(|(i, t)| said_labels(&lower(*i)) && every(t, &|t| json(t).is_some() || braces(t).is_some() || plain(t, false).is_some()));
     let by_name = name.is_some_and(|i| NAMES.contains(&lower(i).as_str()));
     let strong = !wide.is_empty()
         || sure_names > 0
@@ -328,8 +334,7 @@ pub fn name_of(rows: &RecordBatch) -> Option<usize> {
 /// The column of values: by its name, or the only one of floats.
 pub fn value_of(rows: &RecordBatch, taken: &[usize]) -> Option<usize> {
     let schema = rows.schema();
-    let numbers: Vec<usize> =
-        (0..rows.num_columns()).filter(|i| !taken.contains(i) && is_number(schema.field(*i).data_type())).collect();
+    let numbers: Vec<usize> = (0..rows.num_columns()).filter(|i| !taken.contains(i) && is_number(schema.field(*i).data_type())).collect();
     let named = |i: &&usize| VALUES.contains(&schema.field(**i).name().to_ascii_lowercase().as_str());
     let float = |i: &&usize| !schema.field(**i).data_type().is_integer();
     let one = |found: Vec<&usize>| match found.as_slice() {

@@ -81,14 +81,36 @@ fn tables_that_hold_no_metrics_are_left_alone() {
         vec![("timestamp", times.clone()), ("event", texts(&["request_done", "request_done"])), ("latency_ms", floats(&[1.0, 2.0]))],
         vec![("ts", times.clone()), ("level", texts(&["INFO", "WARN"])), ("message", texts(&["a", "b"])), ("value", floats(&[1.0, 2.0]))],
         // Spans.
-        vec![("name", texts(&["prefill_forward", "decode"])), ("start_time", times.clone()), ("end_time", times.clone()), ("duration", floats(&[1.0, 2.0]))],
-        vec![("name", texts(&["prefill", "decode"])), ("time", times.clone()), ("value", floats(&[1.0, 2.0])), ("trace_id", texts(&["a", "b"]))],
+        vec![
+            ("name", texts(&["prefill_forward", "decode"])),
+            ("start_time", times.clone()),
+            ("end_time", times.clone()),
+            ("duration", floats(&[1.0, 2.0])),
+        ],
+        vec![
+            ("name", texts(&["prefill", "decode"])),
+            ("time", times.clone()),
+            ("value", floats(&[1.0, 2.0])),
+            ("trace_id", texts(&["a", "b"])),
+        ],
         // Scores of an evaluation: no time.
         vec![("metric", texts(&["accuracy", "f1_score"])), ("value", floats(&[0.5, 0.75]))],
         // corr's own store.
-        vec![("_offset", whole(&[0, 9])), ("_line", whole(&[1, 2])), ("_kind", texts(&["a", "b"])), ("metric", texts(&["a", "b"])), ("time", times.clone()), ("value", floats(&[1.0, 2.0]))],
+        vec![
+            ("_offset", whole(&[0, 9])),
+            ("_line", whole(&[1, 2])),
+            ("_kind", texts(&["a", "b"])),
+            ("metric", texts(&["a", "b"])),
+            ("time", times.clone()),
+            ("value", floats(&[1.0, 2.0])),
+        ],
         // Another reader's.
-        vec![("scraper_endpoint", texts(&["a", "b"])), ("metric_name", texts(&["a", "b"])), ("metric_value", floats(&[1.0, 2.0])), ("timestamp_ns", times.clone())],
+        vec![
+            ("scraper_endpoint", texts(&["a", "b"])),
+            ("metric_name", texts(&["a", "b"])),
+            ("metric_value", floats(&[1.0, 2.0])),
+            ("timestamp_ns", times.clone()),
+        ],
         // A name that is none of a metric.
         vec![("name", texts(&["GET /x", "GET /y"])), ("time", times.clone()), ("value", floats(&[1.0, 2.0]))],
         vec![("x", floats(&[1.0, 2.0])), ("y", floats(&[1.0, 2.0]))],
@@ -111,10 +133,7 @@ fn a_tie_is_said_and_not_decided() {
             vec![("time", whole(&[T, T + 1])), ("metric", name.clone()), ("mean", floats(&[1.0, 1.0])), ("max", floats(&[1.0, 1.0]))],
             "value: could be mean (float64), max (float64)",
         ),
-        (
-            vec![("time", whole(&[T, T + 1])), ("metric", name.clone()), ("value", texts(&["1.0", "2.0"]))],
-            "value: no column holds numbers",
-        ),
+        (vec![("time", whole(&[T, T + 1])), ("metric", name.clone()), ("value", texts(&["1.0", "2.0"]))], "value: no column holds numbers"),
         (
             vec![("time", whole(&[T, T + 1])), ("metric", name.clone()), ("metric_name", name.clone()), ("value", floats(&[1.0, 1.0]))],
             "name: could be metric (text), metric_name (text)",
@@ -216,7 +235,10 @@ fn a_wall_clock_that_goes_back_is_sorted_and_an_elapsed_one_begins_a_capture() {
     let wall = rows("time", whole(&[T + 5, T + 5, T, T]));
     assert_eq!((wall.len(), wall[0].series[0].trouble.disordered), (1, 1));
     let elapsed = rows("elapsed_s", floats(&[5.0, 5.0, 0.5, 0.5]));
-    assert_eq!(elapsed.iter().map(told).collect::<Vec<_>>(), [[" a 5000000000:1", " b 5000000000:2"], [" a 500000000:3", " b 500000000:4"]]);
+    assert_eq!(
+        elapsed.iter().map(told).collect::<Vec<_>>(),
+        [[" a 5000000000:1", " b 5000000000:2"], [" a 500000000:3", " b 500000000:4"]]
+    );
     assert_eq!(codes(&elapsed[1]), [("several_captures", 1)]);
     // Series after series: no fall within any.
     let sorted = captures(vec![
@@ -241,8 +263,7 @@ fn lists_of_a_row_are_a_series() {
         Some(vec![Some(4.0)]),
         Some(vec![Some(5.0), Some(6.0)]),
     ]);
-    let captures =
-        captures(vec![("timestamps", Arc::new(times)), ("metric", texts(&["a", "b", "c"])), ("values", Arc::new(values))]);
+    let captures = captures(vec![("timestamps", Arc::new(times)), ("metric", texts(&["a", "b", "c"])), ("values", Arc::new(values))]);
     let t = T * 1_000_000;
     assert_eq!(told(&captures[0]), [format!(" a {t}:1 {}:2", t + 1_000_000), format!(" c {t}:5")]);
     assert_eq!(codes(&captures[0]), [("uneven_lists", 2), ("rows_without_value", 1)]);
@@ -268,7 +289,13 @@ fn arrow_streams_and_parts_are_tables_too() {
     assert_eq!(keys, [vec!["m-2.parquet", "m-10.parquet"], vec!["live.arrow"]]);
     let t = T * 1_000_000;
     let parts = read(&sets[0].1).unwrap();
-    assert_eq!(told(&parts[0]), ["a 1", "b 2"].map(|s| { let (m, v) = s.split_at(1); format!(" {m} {}:{} {}:{}", t + 1_000_000, v.trim(), t + 2_000_000, v.trim()) }));
+    assert_eq!(
+        told(&parts[0]),
+        ["a 1", "b 2"].map(|s| {
+            let (m, v) = s.split_at(1);
+            format!(" {m} {}:{} {}:{}", t + 1_000_000, v.trim(), t + 2_000_000, v.trim())
+        })
+    );
     // Its writer was killed: there is no end mark.
     let live = read(&sets[1].1).unwrap();
     assert_eq!(codes(&live[0]), []);

@@ -134,8 +134,24 @@ const TIME: [&str; 13] =
     ["time", "timestamp", "timestamps", "times", "ts", "t", "epoch", "elapsed", "datetime", "date", "unix", "when", "at"];
 /// Words that may stand beside in the name of the one column that is the sample's time.
 const UNITS: [&str; 18] = [
-    "s", "sec", "secs", "seconds", "ms", "millis", "milliseconds", "us", "micros", "microseconds", "ns", "nano", "nanos", "nanoseconds", "utc",
-    "unix", "since", "start",
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "ms",
+    "millis",
+    "milliseconds",
+    "us",
+    "micros",
+    "microseconds",
+    "ns",
+    "nano",
+    "nanos",
+    "nanoseconds",
+    "utc",
+    "unix",
+    "since",
+    "start",
 ];
 
 /// How much a name says that the column is the sample's time: 2 alone with its unit, 1 among other words, 0 not.
