@@ -12,6 +12,7 @@ mod exports_truth;
 mod grafana;
 mod guard;
 mod influx;
+pub mod ipc;
 mod labels;
 mod lines;
 mod metrics_jsonl;
@@ -20,6 +21,8 @@ mod otap;
 #[cfg(test)]
 mod parquet_cases;
 mod parquet_common;
+#[cfg(test)]
+mod parquet_small;
 mod prom2parquet;
 mod prometheus_api;
 mod promtool;
