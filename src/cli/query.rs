@@ -62,7 +62,7 @@ pub struct Args {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares.
+    /// Only events of a window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Show this many records after each hit, from the same source.
@@ -196,7 +196,7 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
-fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
+pub(super) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
         None => Ok(Rule::Fixed(0)),
         Some(text) => read_rule(text).with_context(|| crate::run::declared::bad_zone(text)),

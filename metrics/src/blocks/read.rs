@@ -58,6 +58,11 @@ impl Store {
         self.falls.get(series as usize).map_or(Some(&[]), Falls::all)
     }
 
+    /// Times at which a series is NaN; `None` if it is so too often for a counter.
+    pub fn unknown(&self, series: u32) -> Option<&[i64]> {
+        self.falls.get(series as usize).map_or(Some(&[]), Falls::unknown)
+    }
+
     /// Samples of a series that came before an earlier one and were sorted in, and those at a time that it has already.
     pub fn oddities(&self, series: u32) -> (u64, u64) {
         self.oddities.get(series as usize).copied().unwrap_or((0, 0))
@@ -66,6 +71,16 @@ impl Store {
     /// A reader that keeps its buffers: for many questions.
     pub fn cursor(&self) -> Cursor<'_> {
         Cursor { store: self, at: None, times: Vec::new(), values: Vec::new(), scratch: Vec::new() }
+    }
+
+    /// The first sample of a series.
+    pub fn first(&self, series: u32) -> Option<Sample> {
+        self.cursor().get(series, 0)
+    }
+
+    /// The last sample of a series.
+    pub fn last(&self, series: u32) -> Option<Sample> {
+        self.cursor().get(series, self.len(series).checked_sub(1)?)
     }
 
     /// All samples of a series, by time.
@@ -116,7 +131,12 @@ pub struct Cursor<'s> {
     scratch: Vec<i64>,
 }
 
-impl Cursor<'_> {
+impl<'s> Cursor<'s> {
+    /// Whose samples it finds.
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
     fn load(&mut self, block: &Block) {
         if self.at == Some((block.times, block.values)) {
             return;
