@@ -87,6 +87,7 @@ fn parsed_json_lines_say_the_same() {
     // 526 of the 98 810 raw samples are NaN or infinite (counted by jq and grep)
     assert_eq!(count(&srt), 98_810 - 526);
     device_tokens(&srt, "sglang:cached_tokens_total");
+    assert_eq!(srt.endpoints[0].scrapes, [], "731 lines of three endpoints are no scrapes of one");
     let aiperf = read_one(&root.join("A_aiperf/server_metrics_export.jsonl.gz"));
     assert_eq!((aiperf.layout, aiperf.stamp_of), ("aiperf-jsonl", StampOf::FirstByte));
     // counted by python: 14 103 values and 31 307 buckets, sums and counts
