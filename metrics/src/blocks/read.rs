@@ -216,6 +216,28 @@ mod tests {
         assert_eq!(both.times(0..2), times);
     }
 
+    #[test]
+    fn more_blocks_than_stay_decoded_are_read_in_any_order() {
+        let mut writer = Writer::default();
+        for series in 0..3u32 {
+            for i in 0..10_000i64 {
+                writer.push(series, i * 1000 + i % 7 * i64::from(series), f64::from(series) + i as f64);
+            }
+        }
+        let store = writer.finish(3);
+        assert!((0..3).map(|s| store.blocks(s).len()).sum::<usize>() > 3 * super::KEPT);
+        let all: Vec<_> = (0..3).map(|s| store.all(s)).collect();
+        let mut cursor = store.cursor();
+        let mut random = 1u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (series, i) = ((random >> 40) as u32 % 3, (random >> 20) % 10_000);
+            let sample = all[series as usize][i as usize];
+            assert_eq!(cursor.get(series, i), Some(sample));
+            assert_eq!(cursor.lower(series, sample.at), i);
+        }
+    }
+
     proptest! {
         #[test]
         fn samples_in_any_order_come_back_by_time(

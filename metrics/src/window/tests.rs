@@ -7,11 +7,12 @@ use super::counter::{self, Activity, Answer, Grade};
 use super::inside::Inside;
 use super::quantile::{Cumulative, Estimate, Reason};
 use super::replica::Verdict;
+use super::resets::{self, Evidence, Restart};
 use super::scrapes::{Scrapes, median_interval};
 use super::*;
 use crate::blocks::{Store, Writer};
 use crate::build::Builder;
-use crate::model::{Clock, Labels, StampOf};
+use crate::model::{Clock, Labels, Outcome, Scrape, StampOf};
 
 const STALE: u64 = 0x7ff0_0000_0000_0002;
 
@@ -102,6 +103,15 @@ fn a_rate_is_between_its_two_samples() {
 }
 
 #[test]
+fn an_edge_is_near_up_to_one_and_a_half_intervals() {
+    let grade = |to| count(&[(0, 1.0), (10, 4.0)], (0, to), Precision::F64).delta().unwrap().end.grade;
+    assert_eq!(
+        (grade(10), grade(11), grade(25), grade(26)),
+        (Grade::Exact, Grade::WithinOneScrape, Grade::WithinOneScrape, Grade::Approximate)
+    );
+}
+
+#[test]
 fn samples_that_say_nothing_are_refused() {
     let answer = |pairs: &[(i64, f64)]| count(pairs, (0, 40), Precision::F64);
     assert_eq!(answer(&[(0, 1.67), (0, 793.0), (10, 2.0)]), Answer::Refused(Refusal::Ambiguous { collisions: 1 }));
@@ -136,7 +146,7 @@ fn a_capture_refuses_what_it_found_to_be_nothing() {
     let refused = gauge::of_capture(&capture, &mut capture.samples.cursor(), twice, window(0, 10), 10);
     assert_eq!(refused, Some(gauge::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
     let buckets = [(1.0, good), (f64::INFINITY, twice)];
-    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10));
+    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10), &[]);
     assert_eq!(refused, Some(histogram::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
 }
 
@@ -153,6 +163,68 @@ fn a_series_appears_only_where_its_endpoint_was_scraped_without_it() {
     assert_eq!(ask(&[(0, 700.0), (30, 750.0)], 0), None, "no scrape before it");
     assert_eq!(ask(&[(10, f64::NAN), (20, 700.0), (30, 750.0)], 0), None, "it was there, without a value");
     assert_eq!(ask(&[(10, 1.0), (20, 700.0), (30, 750.0)], 15), None, "it was there before the window");
+}
+
+#[test]
+fn a_start_that_the_process_tells_splits_a_counter_that_rose() {
+    let restarts = resets::restarts(&samples(&[(0, 100.0), (10, 100.0), (20, 115.0), (30, f64::NAN), (40, 115.0)]));
+    assert_eq!(restarts, [Restart { after: 10, by: 20 }]);
+    let known = Scrapes::every(10).with_restarts(restarts);
+    let pairs = samples(&[(0, 5.0), (10, 8.0), (20, 50.0), (30, 51.0)]);
+    let ask = |from, to| counter::of_samples(&pairs, window(from, to), Precision::F64, &known);
+    let answer = ask(0, 30);
+    let delta = answer.delta().unwrap();
+    assert_eq!((delta.inner.value, delta.restart_base.value, delta.outer), (4.0, 50.0, None), "3 + 1, not 46");
+    assert_eq!(delta.segments.iter().map(|s| (s.delta.value, s.n)).collect::<Vec<_>>(), [(3.0, 2), (1.0, 2)]);
+    assert_eq!(ask(0, 10).bracket(), Some((3.0, Some(3.0))), "before the start");
+    assert_eq!(ask(0, 15).bracket(), Some((3.0, None)), "the sample after the window is of another life");
+    assert_eq!(ask(15, 30).bracket(), Some((1.0, None)), "and so is the one before it");
+    assert_eq!(ask(12, 18).bracket(), Some((0.0, None)), "nothing bounds a window between two lives");
+    assert_eq!(ask(20, 30).bracket(), Some((1.0, Some(1.0))));
+    // scraped at other times than the start was read: of unknown life
+    let loose = samples(&[(0, 5.0), (9, 8.0), (15, 20.0), (21, 50.0), (30, 51.0)]);
+    let answer = counter::of_samples(&loose, window(0, 30), Precision::F64, &known);
+    assert_eq!(answer.delta().map(|d| (d.n, d.inner.value)), Some((4, 4.0)), "the sample at 15 is of neither life");
+}
+
+#[test]
+fn a_start_that_the_process_tells_splits_buckets_that_rose() {
+    let restarts = [Restart { after: 10, by: 20 }];
+    let low = samples(&[(0, 0.0), (10, 1.0), (20, 30.0), (30, 32.0)]);
+    let all = samples(&[(0, 10.0), (10, 20.0), (20, 50.0), (30, 55.0)]);
+    let ask = |from, to| histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(from, to), Precision::F64, &restarts);
+    let histogram::Answer::Answered(found) = ask(0, 30) else { panic!() };
+    assert_eq!(found.cumulative().iter().map(|b| b.count).collect::<Vec<_>>(), [3.0, 15.0]);
+    assert_eq!(found.resets().collect::<Vec<_>>(), [(10, 20)]);
+    assert_eq!(counts_of(ask(10, 20)), [0.0, 0.0], "two lives of one scrape each");
+    assert_eq!(counts_of(ask(0, 15)), [1.0, 10.0]);
+}
+
+fn counts_of(answer: histogram::Answer) -> Vec<f64> {
+    let histogram::Answer::Answered(found) = answer else { panic!("{answer:?}") };
+    found.cumulative().iter().map(|b| b.count).collect()
+}
+
+#[test]
+fn a_reset_is_as_sure_as_what_speaks_for_it() {
+    let falling = samples(&[(0, 5.0), (10, 8.0), (30, 2.0)]);
+    let steady = samples(&[(0, 5.0), (10, 8.0), (30, 9.0)]);
+    let empty = samples(&[(0, 0.0), (10, 0.0), (30, 0.0)]);
+    let store = store(&[&falling, &falling, &falling, &steady, &empty]);
+    let mut cursor = store.cursor();
+    let fall = store.falls(0).unwrap()[0];
+    let mut ask = |others: &[u32], scrapes: &Scrapes| resets::evidence(&mut cursor, &fall, others, scrapes);
+    let mut endpoint = crate::model::Endpoint::default();
+    for (at, outcome) in [(10, Outcome::Read), (20, Outcome::Failed("refused".to_string())), (30, Outcome::Read)] {
+        endpoint.scrapes.push(Scrape { at, took: None, outcome });
+    }
+    let scrapes = Scrapes::of_endpoint(&endpoint).unwrap();
+    assert_eq!((scrapes.times(), scrapes.failed()), (&[10, 30][..], &[20][..]));
+    let told = Restart { after: 10, by: 30 };
+    assert_eq!(ask(&[1, 2], &scrapes.clone().with_restarts(vec![told])), Evidence::Started(told));
+    assert_eq!(ask(&[1, 2, 3, 4], &scrapes), Evidence::Together { fell: 2, of: 3 }, "what stands at zero cannot fall");
+    assert_eq!(ask(&[1, 3], &scrapes), Evidence::ScrapeFailed { at: 20 });
+    assert_eq!(ask(&[1, 3], &Scrapes::unknown()), Evidence::Alone { fell: 1, of: 2 });
 }
 
 #[test]
@@ -225,7 +297,8 @@ fn a_reset_splits_every_bucket_at_the_same_scrapes() {
     // the lowest bucket rises over the restart, so that it alone does not show it
     let low = samples(&[(0, 0.0), (10, 1.0), (20, 3.0), (30, 4.0)]);
     let all = samples(&[(0, 10.0), (10, 20.0), (20, 5.0), (30, 9.0)]);
-    let histogram::Answer::Answered(found) = histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64)
+    let histogram::Answer::Answered(found) =
+        histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64, &[])
     else {
         panic!()
     };
@@ -239,12 +312,12 @@ fn buckets_are_compared_at_scrapes_that_have_them_all() {
     let low = samples(&[(10, 1.0), (20, 2.0), (30, 7.0)]);
     let all = samples(&[(0, 10.0), (10, 20.0), (20, 30.0)]);
     let slices: [(f64, &[Sample]); 2] = [(1.0, &low), (f64::INFINITY, &all)];
-    let histogram::Answer::Answered(found) = histogram::of_samples(&slices, window(0, 30), Precision::F64) else { panic!() };
+    let histogram::Answer::Answered(found) = histogram::of_samples(&slices, window(0, 30), Precision::F64, &[]) else { panic!() };
     assert_eq!(found.cumulative().iter().map(|b| b.count).collect::<Vec<_>>(), [1.0, 10.0]);
     assert_eq!(found.segments, [histogram::Stretch { first: 10, last: 20 }]);
-    assert_eq!(histogram::of_samples(&slices, window(0, 10), Precision::F64), histogram::Answer::OneSample { at: 10 });
-    assert_eq!(histogram::of_samples(&slices, window(0, 5), Precision::F64), histogram::Answer::NoSamples);
-    let other = histogram::of_samples(&[(2.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64);
+    assert_eq!(histogram::of_samples(&slices, window(0, 10), Precision::F64, &[]), histogram::Answer::OneSample { at: 10 });
+    assert_eq!(histogram::of_samples(&slices, window(0, 5), Precision::F64, &[]), histogram::Answer::NoSamples);
+    let other = histogram::of_samples(&[(2.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64, &[]);
     let histogram::Answer::Answered(other) = other else { panic!() };
     assert_eq!(histogram::Sum::of(vec![found.clone(), other]), None, "bounds of another server");
     assert_eq!(histogram::Sum::of(vec![found.clone(), found]).unwrap().buckets[1].count, 20.0);
@@ -340,7 +413,7 @@ fn answers_are_json_with_the_samples_behind_them() {
     assert_eq!(json(&Sample { at: 1, value: f64::NEG_INFINITY }), json!({ "at": 1, "value": "-Inf" }));
     assert_eq!(json(&Sample { at: 1, value: f64::NAN }), json!({ "at": 1, "value": "NaN" }));
     let (low, all) = (samples(&[(0, 0.0), (10, 1.0)]), samples(&[(0, 0.0), (10, 2.0)]));
-    let found = json(&histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 10), Precision::F64));
+    let found = json(&histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 10), Precision::F64, &[]));
     assert_eq!(found["buckets"][1]["bound"], json!("+Inf"));
     assert_eq!(found["status"], json!("answered"));
 }
@@ -381,6 +454,11 @@ fn any_window() -> impl Strategy<Value = Window> {
     (-80i64..700, 0i64..400).prop_map(|(from, length)| window(from, from + length))
 }
 
+fn some_restarts() -> impl Strategy<Value = Vec<Restart>> {
+    let restart = (-20i64..700, 1i64..30).prop_map(|(after, later)| Restart { after, by: after + later });
+    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(restart, 0..4)]
+}
+
 /// Debug text tells NaN from NaN alike.
 fn shown(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
@@ -388,9 +466,9 @@ fn shown(value: &impl std::fmt::Debug) -> String {
 
 proptest! {
     #[test]
-    fn the_store_and_the_slice_agree(counted in a_counter(), any in any_samples(300), window in any_window(), every in 1i64..20) {
+    fn the_store_and_the_slice_agree(counted in a_counter(), any in any_samples(300), window in any_window(), every in 1i64..20, restarts in some_restarts()) {
         let store = store(&[&counted, &any]);
-        let scrapes = Scrapes::new((-40..40).map(|i| i * every).collect());
+        let scrapes = Scrapes::new((-40..40).map(|i| i * every).collect()).with_restarts(restarts);
         let mut cursor = store.cursor();
         for (series, samples) in [(0, &counted), (1, &any)] {
             let slice = Inside::of_samples(samples, window);
@@ -408,6 +486,7 @@ proptest! {
     #[test]
     fn histograms_of_the_store_and_of_slices_agree(
         mut a in a_counter(), b in a_counter(), any in any_samples(200), window in any_window(), together in any::<bool>(),
+        restarts in some_restarts(),
     ) {
         if together {
             // scraped together, as buckets are: the same times
@@ -419,8 +498,8 @@ proptest! {
         for buckets in [&[(1.0, 0), (inf, 1)][..], &[(1.0, 1), (2.0, 0), (inf, 2)]] {
             let series = [&a, &b, &any];
             let slices: Vec<(f64, &[Sample])> = buckets.iter().map(|&(le, i)| (le, &series[i as usize][..])).collect();
-            let slice = histogram::of_samples(&slices, window, Precision::F64);
-            prop_assert_eq!(histogram::of_store(&mut cursor, buckets, window, Precision::F64), slice);
+            let slice = histogram::of_samples(&slices, window, Precision::F64, &restarts);
+            prop_assert_eq!(histogram::of_store(&mut cursor, buckets, window, Precision::F64, &restarts), slice);
         }
     }
 
@@ -448,6 +527,28 @@ proptest! {
             Activity::Still | Activity::NoWholeStep => prop_assert_eq!(truth, 0.0),
             Activity::Unproven(_) => {}
         }
+    }
+
+    #[test]
+    fn what_several_lives_counted_lies_in_the_bracket_if_their_starts_are_known(
+        counts in prop::collection::vec(-100i64..1100, 0..200),
+        starts in prop::collection::btree_set(0i64..1000, 0..4),
+        scrapes in prop::collection::btree_set(-100i64..1100, 0..60),
+        (from, length) in (0i64..1000, 0i64..800),
+    ) {
+        let life = |at: i64| starts.range(..=at).next_back().copied().unwrap_or(i64::MIN);
+        let samples: Vec<Sample> = scrapes
+            .iter()
+            .map(|&at| Sample { at, value: counts.iter().filter(|t| **t >= life(at) && **t <= at).count() as f64 })
+            .collect();
+        let told: Vec<Sample> = scrapes.iter().map(|&at| Sample { at, value: life(at) as f64 }).collect();
+        let scrapes = Scrapes::new(scrapes.iter().copied().collect()).with_restarts(resets::restarts(&told));
+        let window = window(from, from + length);
+        let truth = counts.iter().filter(|t| **t > window.from() && **t <= window.to()).count() as f64;
+        let answer = counter::of_samples(&samples, window, Precision::F64, &scrapes);
+        let (low, high) = answer.bracket().unwrap();
+        prop_assert!(low <= truth, "{} < {}: {:?}", truth, low, answer);
+        prop_assert!(high.is_none_or(|high| truth <= high), "{} > {:?}: {:?}", truth, high, answer);
     }
 
     #[test]
@@ -481,7 +582,7 @@ proptest! {
             let _ = (answer.bracket(), answer.activity(), answer.delta().and_then(counter::Delta::rate));
             gauge::of_samples(samples, window, a, Precision::F32);
             let buckets: [(f64, &[Sample]); 2] = [(0.0, samples), (f64::INFINITY, samples)];
-            if let histogram::Answer::Answered(found) = histogram::of_samples(&buckets, window, Precision::F32) {
+            if let histogram::Answer::Answered(found) = histogram::of_samples(&buckets, window, Precision::F32, &[]) {
                 found.quantile(0.5);
             }
             let _ = (capacity::of(samples, &sorted, window), replica::counters(&[samples, &sorted], Precision::F64));

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corr_metrics::blocks::{Store, Writer};
-use corr_metrics::model::{Precision, Sample};
+use corr_metrics::model::{Endpoint, Outcome, Precision, Sample, Scrape};
 use corr_metrics::window::counter::Answer;
 use corr_metrics::window::quantile::{Cumulative, Estimate, Quantile};
+use corr_metrics::window::resets::{self, Evidence};
 use corr_metrics::window::scrapes::Scrapes;
 use corr_metrics::window::{Window, capacity, counter, gauge, histogram, quantile, replica};
 use serde_json::{Value, json};
@@ -47,17 +48,19 @@ impl Dump {
             samples[series].push(Sample { at: at.parse::<i64>().unwrap() * MS, value: value.parse().unwrap() });
         }
         let mut scrapes = BTreeMap::new();
-        let mut down: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
         for (labels, samples) in labels.iter().zip(&samples).filter(|(labels, _)| labels["__name__"] == "up") {
-            let (up, failed): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|s| s.value == 1.0);
-            scrapes.insert(labels["instance"].clone(), Scrapes::new(up.iter().map(|s| s.at).collect()));
-            down.insert(labels["instance"].clone(), failed.iter().map(|s| s.at).collect());
+            let mut endpoint = Endpoint::default();
+            for up in samples {
+                let outcome = if up.value == 1.0 { Outcome::Read } else { Outcome::Failed(String::new()) };
+                endpoint.scrapes.push(Scrape { at: up.at, took: None, outcome });
+            }
+            scrapes.insert(labels["instance"].clone(), Scrapes::of_endpoint(&endpoint).unwrap());
         }
         // the dump prints the markers of ended series as NaN; where the scrape failed they can be nothing else
         let mut writer = Writer::default();
         for (i, (labels, samples)) in labels.iter().zip(&mut samples).enumerate() {
             for sample in samples {
-                if sample.value.is_nan() && down[&labels["instance"]].contains(&sample.at) {
+                if sample.value.is_nan() && scrapes[&labels["instance"]].failed().contains(&sample.at) {
                     sample.value = f64::from_bits(0x7ff0_0000_0000_0002);
                 }
                 writer.push(i as u32, sample.at, sample.value);
@@ -92,8 +95,8 @@ impl Dump {
         for (labels, buckets) in self.buckets(family) {
             let slices: Vec<(f64, &[Sample])> = buckets.iter().map(|(le, i)| (*le, &self.samples[*i][..])).collect();
             let numbers: Vec<(f64, u32)> = buckets.iter().map(|(le, i)| (*le, *i as u32)).collect();
-            let answer = histogram::of_samples(&slices, window, Precision::F64);
-            assert_eq!(answer, histogram::of_store(&mut self.store.cursor(), &numbers, window, Precision::F64));
+            let answer = histogram::of_samples(&slices, window, Precision::F64, &[]);
+            assert_eq!(answer, histogram::of_store(&mut self.store.cursor(), &numbers, window, Precision::F64, &[]));
             if let histogram::Answer::Answered(found) = answer {
                 out.push((labels, found));
             }
@@ -205,7 +208,12 @@ fn counters_of_nine_windows() {
     let mut tally = Tally::default();
     let (mut compared, mut above, mut below, mut fractions) = (0, 0, 0, 0);
     let mut families = BTreeSet::new();
-    let mut rows = 0;
+    let (mut rows, mut resets, mut corroborated) = (0, 0, 0);
+    let counters: Vec<usize> = {
+        let all = windows.iter().flat_map(|(name, _)| reference["windows"][name]["rows"].as_array().unwrap());
+        let series: BTreeSet<&str> = all.map(|row| row["series"].as_str().unwrap()).collect();
+        series.into_iter().map(|spelled| dump.find(&read_labels(spelled))).collect()
+    };
     for (name, window) in &windows {
         let mut seen = BTreeSet::new();
         for row in reference["windows"][name]["rows"].as_array().unwrap() {
@@ -235,6 +243,16 @@ fn counters_of_nine_windows() {
             tally.equal("first_appearance", &place, &row["first_appearance_nonzero"], json!(appearance));
             tally.near("prom_increase", &place, &row["prom_increase"], increase(samples, *window, Rules::Two));
             assert_eq!(delta.segments.len(), delta.resets.len() + 1);
+            for fall in &delta.resets {
+                let others: Vec<u32> = counters
+                    .iter()
+                    .filter(|i| **i != series && dump.labels[**i]["instance"] == labels["instance"])
+                    .map(|i| *i as u32)
+                    .collect();
+                let evidence = resets::evidence(&mut dump.store.cursor(), fall, &others, scrapes);
+                corroborated += usize::from(matches!(evidence, Evidence::Together { fell, of } if fell == of && of > 10));
+                resets += 1;
+            }
             assert_eq!(delta.segments.iter().map(|s| s.n).sum::<u64>(), delta.n);
             let Some(told) = row["prom_increase"].as_f64() else { continue };
             let (low, high) = answer.bracket().unwrap();
@@ -253,6 +271,8 @@ fn counters_of_nine_windows() {
         }
     }
     println!("{rows} rows; increase: {compared} compared, {above} above the bracket, {below} below, {fractions} not whole");
+    println!("{resets} resets, {corroborated} of them with every other counter of the endpoint");
+    assert!(resets > 0 && corroborated == resets);
     let contrast = &reference["contrast"];
     tally.equal("contrast", "compared", &contrast["compared"], json!(compared));
     tally.equal("contrast", "above", &contrast["prom_above_provable_upper_bound"], json!(above));
