@@ -121,7 +121,14 @@ pub struct Cursor<'s> {
 
 /// Numbers decoded lately, by where their bytes lie. Times are kept apart from values, since series share them.
 #[derive(Debug)]
-struct Recent<T>(Vec<(Option<(u64, u16)>, Vec<T>)>);
+struct Recent<T>(Vec<Decoded<T>>);
+
+/// Numbers with the offset and count that they were decoded for.
+#[derive(Debug)]
+struct Decoded<T> {
+    of: Option<(u64, u16)>,
+    numbers: Vec<T>,
+}
 
 /// So many blocks stay decoded: the two of a window, of each of some windows that are asked in turn.
 const KEPT: usize = 64;
@@ -136,13 +143,13 @@ impl<T> Recent<T> {
     /// The `n` numbers at an offset; `decode` fills them in if they are not here, or says that the bytes hold none.
     fn get(&mut self, offset: u64, n: u16, decode: impl FnOnce(&mut Vec<T>) -> bool) -> &[T] {
         if self.0.is_empty() {
-            self.0.resize_with(KEPT, || (None, Vec::new()));
+            self.0.resize_with(KEPT, || Decoded { of: None, numbers: Vec::new() });
         }
         // neighbouring offsets spread over the places
         let place = (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % KEPT;
-        let Some((key, numbers)) = self.0.get_mut(place) else { return &[] };
-        if *key != Some((offset, n)) {
-            *key = Some((offset, n));
+        let Some(Decoded { of, numbers }) = self.0.get_mut(place) else { return &[] };
+        if *of != Some((offset, n)) {
+            *of = Some((offset, n));
             if !decode(numbers) {
                 numbers.clear();
             }
