@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::inside::Inside;
 use super::quantile::{self, Cumulative, Quantile};
 use super::resets::Restart;
+use super::scrapes::Scrapes;
 use super::{Refusal, Window, count_error};
 use crate::blocks::Cursor;
 use crate::model::{Capture, Precision, Sample, SeriesId};
@@ -177,7 +178,7 @@ pub fn of_capture(
     cursor: &mut Cursor<'_>,
     buckets: &[(f64, SeriesId)],
     window: Window,
-    restarts: &[Restart],
+    scrapes: &Scrapes,
 ) -> Option<Answer> {
     let mut precision = Precision::F64;
     for (_, id) in buckets {
@@ -190,7 +191,7 @@ pub fn of_capture(
         }
     }
     let numbers: Vec<(f64, u32)> = buckets.iter().map(|(bound, id)| (*bound, id.0)).collect();
-    Some(of_store(cursor, &numbers, window, precision, restarts))
+    Some(of_store(cursor, &numbers, window, precision, scrapes.restarts()))
 }
 
 /// Adds up the stretches between splits; `None` if a scrape that is needed lacks a bucket. A split before the first scrape or after the last

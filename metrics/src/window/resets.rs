@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::scrapes::Scrapes;
 use crate::blocks::{Cursor, Fall};
-use crate::model::Sample;
+use crate::model::{Capture, EndpointId, Sample};
 
 /// A process started after one instant and by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -18,7 +18,22 @@ pub struct Restart {
     pub by: i64,
 }
 
-/// Starts that a series of start times shows, by time: where its value changes. What the values say of the time of day is not needed.
+/// Starts of an endpoint's process that its own series of start times show, by time: for [`Scrapes::with_restarts`].
+pub fn told(capture: &Capture, endpoint: EndpointId) -> Vec<Restart> {
+    let mut out = Vec::new();
+    for (series, number) in capture.series.iter().zip(0..) {
+        let says = series.endpoint == endpoint && series.name.canonical() == "process_start_time_seconds";
+        if says && capture.samples.oddities(number).1 == 0 {
+            out.extend(restarts(&capture.samples.all(number)));
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Starts that a series of start times shows, by time: where its value grows. What the values say of the time of day is not needed. None where
+/// it ever falls: several processes answer in turn then, and which of them a counter is of is unknown.
 pub fn restarts(starts: &[Sample]) -> Vec<Restart> {
     let mut out = Vec::new();
     let mut last: Option<Sample> = None;
@@ -27,6 +42,9 @@ pub fn restarts(starts: &[Sample]) -> Vec<Restart> {
             && last.value != sample.value
             && last.at < sample.at
         {
+            if sample.value < last.value {
+                return Vec::new();
+            }
             out.push(Restart { after: last.at, by: sample.at });
         }
         last = Some(sample);

@@ -146,7 +146,7 @@ fn a_capture_refuses_what_it_found_to_be_nothing() {
     let refused = gauge::of_capture(&capture, &mut capture.samples.cursor(), twice, window(0, 10), 10);
     assert_eq!(refused, Some(gauge::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
     let buckets = [(1.0, good), (f64::INFINITY, twice)];
-    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10), &[]);
+    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10), &Scrapes::unknown());
     assert_eq!(refused, Some(histogram::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
 }
 
@@ -185,6 +185,21 @@ fn a_start_that_the_process_tells_splits_a_counter_that_rose() {
     let loose = samples(&[(0, 5.0), (9, 8.0), (15, 20.0), (21, 50.0), (30, 51.0)]);
     let answer = counter::of_samples(&loose, window(0, 30), Precision::F64, &known);
     assert_eq!(answer.delta().map(|d| (d.n, d.inner.value)), Some((4, 4.0)), "the sample at 15 is of neither life");
+}
+
+#[test]
+fn an_endpoint_tells_its_own_starts() {
+    let mut builder = Builder::new("test", Clock::Wall, StampOf::Request);
+    for (name, starts) in [("a", [100.0, 115.0]), ("b", [100.0, 100.0]), ("two processes", [100.0, 90.0])] {
+        let endpoint = builder.endpoint(name);
+        let told = builder.series(endpoint, "process_start_time_seconds", &Labels::default(), Precision::F64);
+        builder.push(told, 10, starts[0]);
+        builder.push(told, 20, starts[1]);
+    }
+    let capture = builder.finish();
+    let told = |i| resets::told(&capture, crate::model::EndpointId(i));
+    assert_eq!(told(0), [Restart { after: 10, by: 20 }]);
+    assert_eq!((told(1), told(2), told(3)), (vec![], vec![], vec![]));
 }
 
 #[test]
