@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use corr_metrics::layouts::{self, Candidate, Claims, Head, ReadError, Set};
+use corr_metrics::layouts::{self, Candidate, Claims, ReadError, Set};
 use corr_metrics::model::{Capture, Family};
 use rayon::prelude::*;
 
@@ -14,8 +14,7 @@ use super::source::NotRead;
 /// Shares the files of a run out among the layouts of captures; `apart` are files that the user says are something else.
 pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> Claims {
     let files: Vec<&Found> = files.iter().filter(|f| f.stat.size > 0 && f.path.as_os_str() != "-" && !apart(f)).collect();
-    let candidates: Vec<Candidate> =
-        files.par_iter().map(|f| layouts::look(&f.path, &f.key)).filter(|c| !matches!(c.head, Head::Other(_))).collect();
+    let candidates: Vec<Candidate> = files.par_iter().map(|f| layouts::look(&f.path, &f.key)).collect();
     layouts::claim(&candidates)
 }
 
