@@ -85,6 +85,23 @@ fn histograms() {
     println!("ran: HIS-1 HIS-2 HIS-3 HIS-5 HIS-6 HIS-7");
 }
 
+/// A real Dynamo run. DuckDB over the same file: 49 families with bounds, by endpoint and name, 4 of them with several label sets, and in each
+/// exactly one set whose +Inf is the stamped count in every scrape.
+#[test]
+fn histograms_of_a_real_run_have_one_owner_each() {
+    let Some(root) = root() else { return };
+    let capture = capture(&root, "run_dynamo/corr-direct-20261129T185427Z-1/artifacts/tachometer/raw/scrape/final.parquet");
+    let families = |suffix: &str| -> BTreeSet<(u32, String)> {
+        let of = |s: &crate::model::Series| Some((s.endpoint.0, s.name.canonical().strip_suffix(suffix)?.to_string()));
+        capture.series.iter().filter(|s| s.name.seen() != s.name.canonical()).filter_map(of).collect()
+    };
+    assert_eq!(families("_bucket").len(), 49);
+    assert_eq!(families("_sum"), families("_bucket"));
+    assert_eq!(capture.series.iter().filter(|s| s.name.seen().ends_with("[histogram_sum]")).count(), 49);
+    assert!(note(&capture, "histogram_sum_unproven").is_none());
+    println!("ran: histograms of the direct run");
+}
+
 /// What the exporter served: every series that nothing troubles has its values, scrape by scrape, and so has every proven sum and count.
 #[test]
 fn values_are_those_that_were_served() {
