@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context as _, bail};
+use corr_metrics::coverage;
 use corr_metrics::model::{Sample, SeriesId};
 use corr_metrics::select::Selector;
 
@@ -10,6 +11,7 @@ use super::query::zone_of_flags;
 use super::window::{Times, extent};
 use super::{exit, grouped};
 use crate::metrics::anchors;
+use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures;
 use crate::metrics::span::{Coverage, Misplaced, Placed, Span};
@@ -122,7 +124,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         writeln!(err, "corr: {}", terminal(how))?;
     }
     if args.list || (selectors.is_empty() && times.open() && args.by.is_none()) {
-        let catalogue = Catalogued::new(&asked, hits, args.limit);
+        let mut catalogue = Catalogued::new(&asked, hits, args.limit);
+        for captured in &asked.captures {
+            let window = captured.extent().unwrap_or_default();
+            let ask = Around::of(&run, captured).ask(captured.capture(), window);
+            catalogue.covered.push(coverage::of_endpoints(captured.capture(), &ask));
+        }
+        catalogue.offsets = offsets(&run, &asked);
         catalogue.write(args.format, paint, out)?;
         out.flush()?;
         cut(catalogue.shown() as u64, catalogue.cut as u64, "series", err)?;
@@ -147,7 +155,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         let short = spans.iter().flatten().any(|p| p.coverage != Coverage::Whole);
         return Ok(if partial || short { exit::PARTIAL } else { exit::FOUND });
     }
-    let mut figured = Figured { rows: Vec::new() };
+    let mut figured = Figured { covered: covered(&run, &asked, &hits, &spans), rows: Vec::new() };
     let mut left_out = 0;
     for hit in &hits {
         let Some(placed) = span_of(&asked, &spans, hit.captured) else { continue };
@@ -244,6 +252,56 @@ impl Asking<'_> {
 fn span_of<'s>(asked: &Asked<'_>, spans: &'s [Option<Placed>], captured: &Captured<'_>) -> Option<&'s Placed> {
     let i = asked.captures.iter().position(|c| std::ptr::eq(c, captured))?;
     spans.get(i)?.as_ref()
+}
+
+/// So many captures are compared with each other.
+const COMPARED: usize = 8;
+
+/// How far the wall clocks of captures that share counters are apart.
+fn offsets(run: &Run, asked: &Asked<'_>) -> Vec<String> {
+    let captures: Vec<&Captured<'_>> = asked.captures.iter().take(COMPARED).collect();
+    let mut out = Vec::new();
+    for (i, a) in captures.iter().enumerate() {
+        for b in captures.iter().skip(i + 1) {
+            let Some(offset) = anchors::offset(run, a, b) else { continue };
+            let seconds = |ns: i64| format!("{:.3} s", ns as f64 / 1e9);
+            let (low, high) = (offset.anchor.low, offset.anchor.high);
+            let holds = offset.anchor.holds.map_or_else(String::new, |(n, of)| format!("; holds for {n} of {of}"));
+            out.push(format!(
+                "clock of {} less that of {}: between {} and {} ({}{holds})",
+                b.name,
+                a.name,
+                seconds(low),
+                seconds(high),
+                offset.anchor.how
+            ));
+            out.extend(offset.notes.iter().map(|note| format!("  {note}")));
+        }
+    }
+    out
+}
+
+/// How the window was covered by the endpoints of the series that are asked, and which endpoints should have been there.
+fn covered<'a>(
+    run: &Run,
+    asked: &'a Asked<'a>,
+    hits: &[Hit<'a>],
+    spans: &[Option<Placed>],
+) -> Vec<(&'a Captured<'a>, Vec<coverage::Coverage>)> {
+    let mut out = Vec::new();
+    for (captured, span) in asked.captures.iter().zip(spans) {
+        let Some(placed) = span else { continue };
+        let asked: Vec<_> = hits.iter().filter(|h| std::ptr::eq(h.captured, captured)).map(|h| h.member.endpoint).collect();
+        if asked.is_empty() {
+            continue;
+        }
+        let window = (placed.window.from(), placed.window.to());
+        let ask = Around::of(run, captured).ask(captured.capture(), window);
+        let mut covered = coverage::of_endpoints(captured.capture(), &ask);
+        covered.retain(|c| c.id.is_none_or(|id| asked.contains(&id)));
+        out.push((captured, covered));
+    }
+    out
 }
 
 fn rows<'a>(asked: &Asked<'a>, hits: &[Hit<'a>], spans: &[Option<Placed>], limit: usize) -> Rows<'a> {

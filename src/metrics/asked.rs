@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use corr_metrics::catalogue::{Catalogue, Group, Member};
 use corr_metrics::model::{Capture, Endpoint, EndpointId, Kind, SeriesId};
 use corr_metrics::select::Selector;
+use corr_metrics::window::resets;
 use corr_metrics::window::scrapes::Scrapes;
 
 use super::moment::Dial;
@@ -137,7 +138,11 @@ fn scrapes(capture: &Capture) -> Vec<Scrapes> {
         }
     }
     let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
-    capture.endpoints.iter().zip(&of).map(|(endpoint, series)| Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series))).collect()
+    let one = |(i, (endpoint, series)): (usize, (&Endpoint, &Vec<u32>))| {
+        let scrapes = Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series));
+        scrapes.with_restarts(resets::told(capture, EndpointId(i as u32)))
+    };
+    capture.endpoints.iter().zip(&of).enumerate().map(one).collect()
 }
 
 fn extent(capture: &Capture) -> Option<(i64, i64)> {

@@ -1,10 +1,12 @@
 //! What a member of a family did in a window: the figure that fits its type.
 
+use corr_metrics::blocks::Fall;
 use corr_metrics::catalogue::Parts;
-use corr_metrics::model::{Kind, Precision, SeriesId};
+use corr_metrics::model::{Kind, Precision, Sample, SeriesId};
 use corr_metrics::window::quantile::Quantile;
+use corr_metrics::window::resets::{self, Evidence};
 use corr_metrics::window::scrapes::Scrapes;
-use corr_metrics::window::{Window, counter, gauge, histogram, mean, summary};
+use corr_metrics::window::{WHOLE_IN_F32, Window, counter, gauge, histogram, mean, summary};
 
 use super::asked::{Captured, Hit};
 use super::span::Placed;
@@ -24,6 +26,8 @@ pub struct Counter {
     pub answer: counter::Answer,
     /// The least and the most that it counted, what the clocks leave open added; `None` for samples that say nothing.
     pub bracket: Option<(f64, Option<f64>)>,
+    /// What speaks for each reset, in the answer's order.
+    pub resets: Vec<Evidence>,
 }
 
 /// A histogram's observations.
@@ -88,7 +92,48 @@ fn counted(captured: &Captured<'_>, id: SeriesId, placed: &Placed, scrapes: &Scr
             answer.bracket().map(|_| (least.flatten().map_or(0.0, |(least, _)| least), most.and_then(|(_, most)| most)))
         }
     };
-    Figure::Counter(Counter { answer, bracket })
+    let resets = answer.delta().map(|delta| evidence(captured, id, &delta.resets, scrapes)).unwrap_or_default();
+    let bracket = bracket.map(|bracket| if whole(captured, id, &answer) { round(bracket) } else { bracket });
+    Figure::Counter(Counter { answer, bracket, resets })
+}
+
+/// What speaks for resets of a series: other counters of its endpoint, failed scrapes, the process's own start time.
+fn evidence(captured: &Captured<'_>, id: SeriesId, falls: &[Fall], scrapes: &Scrapes) -> Vec<Evidence> {
+    if falls.is_empty() {
+        return Vec::new();
+    }
+    let capture = captured.capture();
+    let Some(endpoint) = capture.get(id).map(|s| s.endpoint) else { return Vec::new() };
+    let counts = |other: &u32| {
+        let other = SeriesId(*other);
+        other != id
+            && capture.get(other).is_some_and(|s| s.endpoint == endpoint)
+            && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
+    };
+    let others: Vec<u32> = (0..capture.series.len() as u32).filter(counts).collect();
+    let mut cursor = capture.samples.cursor();
+    falls.iter().map(|fall| resets::evidence(&mut cursor, fall, &others, scrapes)).collect()
+}
+
+/// Whether a 32-bit series counts whole things: all samples that the answer rests on are whole, small enough to be exact, and not of seconds.
+fn whole(captured: &Captured<'_>, id: SeriesId, answer: &counter::Answer) -> bool {
+    let small = |s: &Sample| s.value.fract() == 0.0 && s.value.abs() < WHOLE_IN_F32;
+    let samples: Vec<Sample> = match answer {
+        counter::Answer::Answered(d) => {
+            let ends = [Some(d.first), Some(d.last), d.start.outside, d.end.outside];
+            ends.into_iter().flatten().chain(d.resets.iter().flat_map(|r| [r.before, r.after])).collect()
+        }
+        counter::Answer::OneSample(one) => [Some(one.sample), one.start.outside, one.end.outside].into_iter().flatten().collect(),
+        counter::Answer::NoSamples(nothing) => [nothing.before, nothing.after].into_iter().flatten().collect(),
+        counter::Answer::Refused(_) => return false,
+    };
+    let name = captured.capture().get(id).map_or("", |s| s.name.canonical());
+    !name.contains("seconds") && !name.ends_with("_sum") && samples.iter().all(small)
+}
+
+/// A whole number lies between the whole numbers inside its bounds.
+fn round((least, most): (f64, Option<f64>)) -> (f64, Option<f64>) {
+    (least.ceil(), most.map(f64::floor))
 }
 
 fn difference(captured: &Captured<'_>, id: SeriesId, window: Window, scrapes: &Scrapes) -> counter::Answer {

@@ -122,7 +122,7 @@ impl<'a> Sum<'a> {
             for part in figures::of(hit, placed, quantiles) {
                 let spelled = part.series.first().map(|id| self.captured.capture().spelled(*id)).unwrap_or_default();
                 match part.figure {
-                    Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket: Some((low, high)) }) => {
+                    Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket: Some((low, high)), .. }) => {
                         counters += 1;
                         inner += delta.inner.value;
                         least += low;

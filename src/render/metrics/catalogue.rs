@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use corr_metrics::catalogue::Group;
+use corr_metrics::coverage::Coverage;
 use corr_metrics::model::{Clock, Fidelity, Kind, Outcome, SeriesId, StampOf};
 use serde_json::{Value as Json, json};
 
-use super::{number, seconds, table};
+use super::{covered, number, seconds, table};
 use crate::cli::grouped;
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::render::events::Format;
@@ -17,6 +18,10 @@ use crate::render::safe::{self, terminal};
 pub struct Catalogued<'a> {
     pub asked: &'a Asked<'a>,
     pub hits: Vec<Hit<'a>>,
+    /// Coverage of each capture's own extent, by endpoint.
+    pub covered: Vec<Vec<Coverage>>,
+    /// How far the clocks of two captures are apart, in sentences.
+    pub offsets: Vec<String>,
     /// Series that are not listed, of those asked for.
     pub cut: usize,
 }
@@ -41,7 +46,7 @@ impl<'a> Catalogued<'a> {
             hits.retain(|h| !h.series.is_empty());
         }
         let shown: usize = hits.iter().map(|h| h.series.len()).sum();
-        Catalogued { asked, hits, cut: all - shown }
+        Catalogued { asked, hits, covered: Vec::new(), offsets: Vec::new(), cut: all - shown }
     }
 
     /// Series that are listed.
@@ -53,20 +58,27 @@ impl<'a> Catalogued<'a> {
         self.hits.iter().flat_map(|h| h.series.iter().map(|id| Line { captured: h.captured, group: h.group, id: *id }))
     }
 
+    fn captures(&self) -> impl Iterator<Item = Json> {
+        self.asked.captures.iter().enumerate().map(|(i, captured)| {
+            let mut json = capture_json(captured);
+            json["coverage"] = covered::json(captured, self.covered.get(i).map_or(&[], |c| c));
+            json
+        })
+    }
+
     /// Writes it.
     pub fn write(&self, format: Format, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Text => self.text(paint, out),
             Format::Json => {
-                let captures: Vec<Json> = self.asked.captures.iter().map(capture_json).collect();
+                let captures: Vec<Json> = self.captures().collect();
                 let series: Vec<Json> = self.lines().map(|l| l.json()).collect();
-                let whole = json!({"schema": "corr.metrics.v1", "captures": captures, "series": series, "not_shown": self.cut});
+                let whole = json!({"schema": "corr.metrics.v1", "captures": captures, "clock_offsets": self.offsets, "series": series, "not_shown": self.cut});
                 safe::write_json(out, &whole, true)?;
                 writeln!(out)
             }
             Format::Jsonl => {
-                for captured in &self.asked.captures {
-                    let mut line = capture_json(captured);
+                for mut line in self.captures() {
                     line["type"] = "capture".into();
                     safe::write_json(out, &line, false)?;
                     writeln!(out)?;
@@ -101,9 +113,13 @@ impl<'a> Catalogued<'a> {
     }
 
     fn text(&self, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-        for captured in &self.asked.captures {
+        for (i, captured) in self.asked.captures.iter().enumerate() {
             capture_text(captured, paint, out)?;
+            covered::text(captured, self.covered.get(i).map_or(&[], |c| c), paint, out)?;
             writeln!(out)?;
+        }
+        for offset in &self.offsets {
+            writeln!(out, "{}\n", terminal(offset))?;
         }
         let mut family: Option<(*const Captured<'_>, &str)> = None;
         for line in self.lines() {

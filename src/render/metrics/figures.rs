@@ -2,24 +2,28 @@
 
 use std::io::{self, Write};
 
+use corr_metrics::coverage::Coverage;
 use corr_metrics::model::{Fidelity, Sample};
 use corr_metrics::window::counter::{self, Grade};
 use corr_metrics::window::quantile::{Estimate, Quantile};
+use corr_metrics::window::resets::Evidence;
 use corr_metrics::window::{gauge, histogram, mean, summary};
 use serde_json::{Value as Json, json};
 
 use super::catalogue::fidelity;
 use super::json as dated;
-use super::{computed, number, seconds, table};
+use super::{computed, covered, number, seconds, table};
 use crate::metrics::asked::{Captured, Hit, title};
 use crate::metrics::figures::{Counter, Figure, Histogram, Part};
-use crate::metrics::span::{Coverage, Placed};
+use crate::metrics::span::{Coverage as Lies, Placed};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
 
 /// Figures of a window, with what they rest on.
 pub struct Figured<'a> {
+    /// Coverage of the window by the captures that are asked, by endpoint.
+    pub covered: Vec<(&'a Captured<'a>, Vec<Coverage>)>,
     pub rows: Vec<Row<'a>>,
 }
 
@@ -35,8 +39,12 @@ impl Figured<'_> {
     pub fn write(&self, format: Format, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Text => {
+                for (captured, covered) in &self.covered {
+                    writeln!(out, "{}", paint.tone(Tone::Place, &terminal(&captured.name)))?;
+                    covered::text(captured, covered, paint, out)?;
+                }
                 for (i, row) in self.rows.iter().enumerate() {
-                    if i > 0 {
+                    if i > 0 || !self.covered.is_empty() {
                         writeln!(out)?;
                     }
                     row.text(paint, out)?;
@@ -45,10 +53,15 @@ impl Figured<'_> {
             }
             Format::Json => {
                 let rows: Vec<Json> = self.rows.iter().map(Row::json).collect();
-                safe::write_json(out, &json!({"schema": "corr.metrics.window.v1", "figures": rows}), true)?;
+                safe::write_json(out, &json!({"schema": "corr.metrics.window.v1", "coverage": self.coverage(), "figures": rows}), true)?;
                 writeln!(out)
             }
             Format::Jsonl => {
+                for mut line in self.coverage() {
+                    line["type"] = "coverage".into();
+                    safe::write_json(out, &line, false)?;
+                    writeln!(out)?;
+                }
                 for row in &self.rows {
                     safe::write_json(out, &row.json(), false)?;
                     writeln!(out)?;
@@ -57,6 +70,16 @@ impl Figured<'_> {
             }
             Format::Csv | Format::Markdown => table::write(format, COLUMNS, self.rows.iter().map(Row::cells), out),
         }
+    }
+}
+
+impl Figured<'_> {
+    fn coverage(&self) -> Vec<Json> {
+        let all = self.covered.iter().filter_map(|(captured, covered)| match covered::json(captured, covered) {
+            Json::Array(list) => Some(list),
+            _ => None,
+        });
+        all.flatten().collect()
     }
 }
 
@@ -98,11 +121,11 @@ impl Row<'_> {
     /// The figure on one line.
     pub fn brief(&self) -> String {
         let text = match &self.part.figure {
-            Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket }) => {
+            Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket, .. }) => {
                 let bound = bracket.map_or_else(String::new, |b| format!(" ({})", bracket_words(b)));
                 format!("+{}{bound}", computed(delta.inner.value))
             }
-            Figure::Counter(Counter { answer, bracket }) => {
+            Figure::Counter(Counter { answer, bracket, .. }) => {
                 let bound = bracket.and_then(|b| b.1).map_or_else(String::new, |most| format!(" (at most {})", computed(most)));
                 let what = match answer {
                     counter::Answer::Refused(refusal) => refusal.words(),
@@ -133,7 +156,7 @@ impl Row<'_> {
                 (None, why) => why.map_or_else(|| "no mean".into(), |why| format!("no mean: {}", no_mean(why))),
             },
         };
-        if self.placed.coverage == Coverage::Whole { text } else { format!("{text} (the capture covers a part of it)") }
+        if self.placed.coverage == Lies::Whole { text } else { format!("{text} (the capture covers a part of it)") }
     }
 
     /// `name{labels}` of its series; of several the family's.
@@ -188,7 +211,7 @@ impl Row<'_> {
         if let Some(slack) = &self.placed.error {
             writeln!(out, "  the window's edges are ± {} on this capture's clock", seconds(slack.by))?;
         }
-        if let Coverage::Part { late, early } = self.placed.coverage {
+        if let Lies::Part { late, early } = self.placed.coverage {
             let mut parts = Vec::new();
             if late > 0 {
                 parts.push(format!("begins {} after the window's start", seconds(late)));
@@ -227,6 +250,7 @@ impl Row<'_> {
         let (kind, answer) = match &self.part.figure {
             Figure::Counter(found) => {
                 let mut answer = dated::of(&found.answer, dial);
+                answer["reset_evidence"] = dated::of(&found.resets, dial);
                 answer["least"] = json!(found.bracket.map(|b| b.0));
                 answer["most"] = json!(found.bracket.and_then(|b| b.1));
                 answer["rate"] = found.answer.delta().and_then(counter::Delta::rate).map_or(Json::Null, |r| dated::of(&r, dial));
@@ -260,7 +284,7 @@ impl Row<'_> {
             "figure": kind,
             "answer": answer,
             "clock_error_ns": self.placed.error.map(|e| e.by),
-            "covered": match self.placed.coverage { Coverage::Whole => "whole", Coverage::Part { .. } => "part", Coverage::Outside => "outside" },
+            "covered": match self.placed.coverage { Lies::Whole => "whole", Lies::Part { .. } => "part", Lies::Outside => "outside" },
             "exact": !self.part.rounded(captured),
             "fidelity": captured.capture().fidelity,
             "citation": self.rests_on().and_then(|(from, to)| self.cited(from, to)),
@@ -284,7 +308,7 @@ impl Row<'_> {
         put("capture", captured.name.clone());
         put("values", fidelity(captured.capture().fidelity).into());
         match &self.part.figure {
-            Figure::Counter(Counter { answer, bracket }) => {
+            Figure::Counter(Counter { answer, bracket, .. }) => {
                 put("status", counter_status(answer).into());
                 put("most", bracket.and_then(|b| b.1).map(computed).unwrap_or_default());
                 if let counter::Answer::Answered(delta) = answer {
@@ -390,7 +414,7 @@ fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured
                 sample(&delta.first),
                 sample(&delta.last)
             )];
-            if delta.inner.error > 0.0 {
+            if delta.inner.error > 0.0 && counter.bracket.is_none_or(|b| b.0 != delta.inner.value) {
                 lines.push(format!("± {}, as values were stored as 32-bit floats", computed(delta.inner.error)));
             }
             lines.push(format!("in the window {bound}"));
@@ -402,8 +426,9 @@ fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured
                 other => format!("{} ({})", grade(other), seconds(edge.gap)),
             };
             lines.push(format!("start {}, end {}", edge(&delta.start), edge(&delta.end)));
-            for reset in &delta.resets {
-                lines.push(format!("reset: {}, then {}", sample(&reset.before), sample(&reset.after)));
+            for (reset, evidence) in delta.resets.iter().zip(&counter.resets) {
+                let why = evidence_words(evidence, captured);
+                lines.push(format!("reset: {}, then {}; {why}", sample(&reset.before), sample(&reset.after)));
             }
             if !delta.resets.is_empty() {
                 lines.push(format!("{} more were counted by later lives before their first scrape", computed(delta.restart_base.value)));
@@ -419,6 +444,17 @@ fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured
             }
             lines
         }
+    }
+}
+
+/// What speaks for a reset.
+fn evidence_words(evidence: &Evidence, captured: &Captured<'_>) -> String {
+    let dial = captured.dial();
+    match evidence {
+        Evidence::Started(restart) => format!("the process started between {} and {}", dial.show(restart.after), dial.show(restart.by)),
+        Evidence::Together { fell, of } => format!("{fell} of {of} other counters of the endpoint fell with it"),
+        Evidence::ScrapeFailed { at } => format!("a scrape failed at {}", dial.show(*at)),
+        Evidence::Alone { fell, of } => format!("not corroborated: {fell} of {of} other counters fell"),
     }
 }
 

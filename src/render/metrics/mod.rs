@@ -2,6 +2,7 @@
 
 pub mod bins;
 mod catalogue;
+pub mod covered;
 mod figures;
 mod json;
 mod rows;
