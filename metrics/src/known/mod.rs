@@ -1,6 +1,7 @@
-//! What SGLang and Dynamo families are, where a capture does not say.
+//! What SGLang, Dynamo and process families are, where a capture does not say.
 //!
-//! `families.tsv`: family, type. From the sources of SGLang 0.4.3 to 0.5.23 and scrapes of Dynamo 1.6.1; `a|b` where versions differ.
+//! `families.tsv`: family, type. From the sources of SGLang 0.4.3 to 0.5.23 and scrapes of Dynamo 1.6.1; `a|b` where
+//! versions differ. And what every Prometheus client and Prometheus itself write of a process and a scrape.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -115,7 +115,9 @@ impl<'a> Catalogued<'a> {
     fn text(&self, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         for (i, captured) in self.asked.captures.iter().enumerate() {
             capture_text(captured, paint, out)?;
-            covered::text(captured, self.covered.get(i).map_or(&[], |c| c), paint, out)?;
+            // Of one scrape there is nothing to be covered.
+            let covered: Vec<Coverage> = self.covered.get(i).into_iter().flatten().filter(|c| c.scrapes != 1).cloned().collect();
+            covered::text(captured, &covered, paint, out)?;
             writeln!(out)?;
         }
         for offset in &self.offsets {
