@@ -3,6 +3,7 @@
 pub mod index;
 pub mod metrics;
 pub mod query;
+mod query_metrics;
 pub mod show;
 pub mod sources;
 mod window;

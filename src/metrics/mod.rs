@@ -1,9 +1,13 @@
 //! Metric captures of a run, asked: which series, in which window, with which figures.
 
+pub mod anchors;
+pub mod around;
 pub mod asked;
+pub mod beside;
 pub mod figures;
 pub mod moment;
 pub mod span;
 pub mod sums;
+pub mod workers;
 
 pub use asked::{Asked, Captured, Hit};

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::{Refusal, Window, seconds};
+use super::{Refusal, Window};
 use crate::blocks::Cursor;
 use crate::model::{Capture, Precision, Sample, SeriesId, is_stale};
 
@@ -119,7 +119,7 @@ fn of_inside(before: Option<Sample>, inside: Vec<Sample>, window: Window, hold: 
             continue;
         }
         covered = covered.saturating_add(held);
-        weighted += sample.value * seconds(held);
+        weighted += sample.value * held as f64;
         if sample.at < window.from() {
             carried = Some(sample);
         }
@@ -140,9 +140,9 @@ fn of_inside(before: Option<Sample>, inside: Vec<Sample>, window: Window, hold: 
         max: known.iter().find(|s| Some(s.value) == largest).copied(),
         median: median(&known),
         sample_mean: (!known.is_empty()).then(|| sum / known.len() as f64),
-        time_weighted: (covered > 0).then(|| weighted / seconds(covered)),
+        time_weighted: (covered > 0).then(|| weighted / covered as f64),
         covered,
-        coverage: (window.length() > 0).then(|| seconds(covered) / seconds(window.length())),
+        coverage: (window.length() > 0).then(|| covered as f64 / window.length() as f64),
         hold,
         carried,
         error,
@@ -158,7 +158,7 @@ fn median(sorted: &[Sample]) -> Option<Median> {
         return Some(Median { value: upper.value, of: vec![upper] });
     }
     let lower = *sorted.get(sorted.len() / 2 - 1)?;
-    Some(Median { value: lower.value / 2.0 + upper.value / 2.0, of: vec![lower, upper] })
+    Some(Median { value: f64::midpoint(lower.value, upper.value), of: vec![lower, upper] })
 }
 
 impl Answer {

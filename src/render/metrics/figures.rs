@@ -88,6 +88,53 @@ const COLUMNS: &[&str] = &[
 ];
 
 impl Row<'_> {
+    /// `name{labels}[target]`.
+    pub fn name(&self) -> String {
+        let target = self.target();
+        if target.is_empty() { self.spelled() } else { format!("{}[{target}]", self.spelled()) }
+    }
+
+    /// The figure on one line.
+    pub fn brief(&self) -> String {
+        let text = match &self.part.figure {
+            Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket }) => {
+                let bound = bracket.map_or_else(String::new, |b| format!(" ({})", bracket_words(b)));
+                format!("+{}{bound}", computed(delta.inner.value))
+            }
+            Figure::Counter(Counter { answer, bracket }) => {
+                let bound = bracket.and_then(|b| b.1).map_or_else(String::new, |most| format!(" (at most {})", computed(most)));
+                let what = match answer {
+                    counter::Answer::Refused(refusal) => refusal.words(),
+                    counter::Answer::OneSample(_) => "one sample, no difference",
+                    _ => "no sample",
+                };
+                format!("{what}{bound}")
+            }
+            Figure::Gauge(gauge::Answer::Answered(found)) => {
+                let value = |s: &Option<Sample>| s.map_or_else(|| "?".to_string(), |s| number(s.value));
+                let median = found.median.as_ref().map_or_else(|| "?".to_string(), |m| number(m.value));
+                format!("min {}, median {median}, max {} of {} samples", value(&found.min), value(&found.max), found.n)
+            }
+            Figure::Gauge(gauge::Answer::NoSamples { .. }) => "no sample".into(),
+            Figure::Gauge(gauge::Answer::Refused(refusal)) => refusal.words().into(),
+            Figure::Histogram(found) => match &found.answer {
+                histogram::Answer::Answered(buckets) => {
+                    let n = buckets.buckets.last().map_or(0.0, |b| b.cumulative.count);
+                    let quantiles: Vec<String> = found.quantiles.iter().map(quantile_words).collect();
+                    format!("{} observations; {}", computed(n), quantiles.join("; "))
+                }
+                histogram::Answer::Refused(refusal) => refusal.words().into(),
+                histogram::Answer::OneSample { .. } => "one scrape, no difference".into(),
+                histogram::Answer::NoSamples => "no scrape".into(),
+            },
+            Figure::Summary(found) => match (&found.mean, found.no_mean) {
+                (Some(mean), _) => mean_words(mean),
+                (None, why) => why.map_or_else(|| "no mean".into(), |why| format!("no mean: {}", no_mean(why))),
+            },
+        };
+        if self.placed.coverage == Coverage::Whole { text } else { format!("{text} (the capture covers a part of it)") }
+    }
+
     /// `name{labels}` of its series; of several the family's.
     fn spelled(&self) -> String {
         match self.part.series[..] {
@@ -172,7 +219,8 @@ impl Row<'_> {
         }
     }
 
-    fn json(&self) -> Json {
+    /// The figure with all that it rests on.
+    pub fn json(&self) -> Json {
         let captured = self.hit.captured;
         let dial = captured.dial();
         let (kind, answer) = match &self.part.figure {

@@ -1,5 +1,6 @@
 //! Metric captures as text, JSON, CSV or Markdown.
 
+pub mod bins;
 mod catalogue;
 mod figures;
 mod json;
