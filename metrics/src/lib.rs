@@ -14,7 +14,10 @@ pub mod blocks;
 pub mod build;
 #[cfg(test)]
 mod cases;
+pub mod catalogue;
 pub mod exposition;
+pub mod known;
 pub mod layouts;
 pub mod model;
+pub mod select;
 pub mod window;

@@ -308,6 +308,11 @@ fn source(found: &Found, class: Class, detection: Detection, compression: Compre
     }))
 }
 
+/// A file of a metric capture in this layout.
+pub fn metrics(found: &Found, layout: &str) -> Looked {
+    source(found, Class::Metrics(layout.into()), empty_detection(), compression_of(&found.path))
+}
+
 fn empty_detection() -> Detection {
     Detection { layout: Layout::default(), envelopes: Vec::new(), formats: Vec::new(), sampled: 0 }
 }

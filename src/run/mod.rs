@@ -1,6 +1,7 @@
 //! A run: its sources, what declares things about them, their owners and clocks.
 
 pub mod bytes;
+pub mod captures;
 pub mod clocks;
 pub mod coverage;
 pub mod declared;
@@ -18,6 +19,7 @@ pub mod versions;
 
 use std::path::{Path, PathBuf};
 
+use corr_metrics::layouts::Claims;
 use declared::Declared;
 use discover::{DiscoverError, Listing, Looked};
 use source::{NotRead, Source};
@@ -57,6 +59,8 @@ pub struct Run {
     pub not_read: Vec<NotRead>,
     /// What `corr.toml` says.
     pub declared: Declared,
+    /// Which files are metric captures.
+    pub claims: corr_metrics::layouts::Claims,
 }
 
 /// Lists a run's files and reads its `corr.toml`, without looking into the files.
@@ -76,16 +80,25 @@ pub fn open(arguments: &[String], options: &Options) -> Result<Run, OpenError> {
         sources: Vec::new(),
         not_read: listing.not_read.clone(),
         declared,
+        claims: Claims::default(),
     };
     let files: Vec<(&str, &str)> = listing.files.iter().map(|f| (f.key.as_str(), f.name.as_str())).collect();
     let all = run.declared.forced(options, &files).map_err(OpenError::Option)?;
+    let forced = |found: &discover::Found| run.declared.forced_layout(&found.key, &found.name, &all);
+    let claims = captures::claim(&listing.files, &|found| !matches!(forced(found), Ok(None)));
+    let layouts = captures::layouts(&claims);
     for found in &listing.files {
-        let forced = run.declared.forced_layout(&found.key, &found.name, &all).map_err(OpenError::Option)?;
-        match discover::look(found, forced.as_ref(), run.declared.formats()) {
+        let forced = forced(found).map_err(OpenError::Option)?;
+        let looked = match layouts.get(&found.path) {
+            Some(layout) => discover::metrics(found, layout),
+            None => discover::look(found, forced.as_ref(), run.declared.formats()),
+        };
+        match looked {
             Looked::Source(source) => run.sources.push(*source),
             Looked::NotRead(not_read) => run.not_read.push(not_read),
         }
     }
+    run.claims = claims;
     discover::mark_duplicates(&mut run.sources);
     owners::assign(&mut run);
     clocks::find(&mut run, options).map_err(OpenError::Option)?;

@@ -68,6 +68,16 @@ impl Store {
         Cursor { store: self, at: None, times: Vec::new(), values: Vec::new(), scratch: Vec::new() }
     }
 
+    /// The first sample of a series.
+    pub fn first(&self, series: u32) -> Option<Sample> {
+        self.cursor().get(series, 0)
+    }
+
+    /// The last sample of a series.
+    pub fn last(&self, series: u32) -> Option<Sample> {
+        self.cursor().get(series, self.len(series).checked_sub(1)?)
+    }
+
     /// All samples of a series, by time.
     pub fn all(&self, series: u32) -> Vec<Sample> {
         self.between(series, i64::MIN, i64::MAX)

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 use super::fields::{Fields, Value};
 use super::short;
@@ -18,7 +18,7 @@ const MAX_DAMAGE: usize = 64 << 10;
 /// journald refuses fields with longer names.
 const MAX_NAME: usize = 64;
 
-/// Does an entry begin with this line? A binary field could hold such a line too; only a read from an entry's start knows.
+/// Does an entry begin with this line? Wherever a read starts it must see the same entries, so a binary field that holds such a line is damage.
 pub fn begins(line: &[u8]) -> bool {
     line.starts_with(b"__CURSOR=")
 }
@@ -74,7 +74,11 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
         if all[end] != b'\n' {
             return damage(all, pos, entry, "a binary field does not end where it says");
         }
-        let value = Value { bytes: Some(Cow::Borrowed(&all[data + 8..end])), at: data + 8, len: size };
+        let value = &all[data + 8..end];
+        if memmem::find(value, b"\n__CURSOR=").is_some() {
+            return damage(all, pos, entry, "a binary field that holds the start of an entry");
+        }
+        let value = Value { bytes: Some(Cow::Borrowed(value)), at: data + 8, len: size };
         fields.set(&mut entry.meta, name, value);
         pos = end + 1;
     }

@@ -250,7 +250,7 @@ fn both_stamps_and_who_wrote() {
 #[test]
 fn export_fields_by_length() {
     let mut bytes = b"__CURSOR=s=1\n__REALTIME_TIMESTAMP=1767225460000000\nMESSAGE\n".to_vec();
-    let value = b"a\n\n__CURSOR=s=2\nb";
+    let value = b"a\n\n__REALTIME_TIMESTAMP=2\nb";
     bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
     bytes.extend_from_slice(value);
     bytes.extend_from_slice(b"\nOBJECT_SYSTEMD_INVOCATION_ID==0371\n_LINE_BREAK=line-max\n\n");
@@ -339,4 +339,22 @@ proptest::proptest! {
             assert!(entry.meta.more.len() <= bytes.len());
         }
     }
+}
+
+#[test]
+fn an_entry_in_the_data_of_an_entry_is_seen_from_everywhere() {
+    let mut bytes = b"__CURSOR=a\n__REALTIME_TIMESTAMP=1793529196415151\nMESSAGE\n".to_vec();
+    let data = b"quoted\n__CURSOR=b\nMESSAGE=inner";
+    bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(data);
+    bytes.extend_from_slice(b"\n\n");
+    let inner = bytes.windows(11).position(|w| w == b"\n__CURSOR=b").unwrap() + 1;
+    let entries = read_all(&bytes, &EXPORT);
+    assert_eq!(entries[0].content, Content::Broken("a binary field that holds the start of an entry"));
+    assert_eq!(text(&entries[1]), "inner");
+    let layout = Layout { envelopes: vec![&EXPORT], ..detect(&bytes, true).layout };
+    assert_eq!(record_start(&bytes, inner + 3, &layout), inner);
+    // A tail that is read on from here must not depend on what the field's length claims.
+    let mut entry = Entry::default();
+    assert_eq!((EXPORT.read)(&bytes, 0, &mut entry), inner);
 }

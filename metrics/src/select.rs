@@ -1,0 +1,255 @@
+//! Which series does the user mean? Selectors as in PromQL: `name`, `name{label="x",other=~"a|b"}`, `{__name__=~"sglang:.*"}`.
+//!
+//! A name means its series in every spelling, and a histogram's or summary's name all series of the family. `*` in a name stands for any
+//! characters.
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{char, multispace0};
+use nom::combinator::{opt, value};
+use nom::multi::separated_list0;
+use nom::sequence::{delimited, preceded};
+use nom::{IResult, Parser};
+use regex::Regex;
+
+use crate::model::{Endpoint, Series, canonical};
+
+/// The series that are asked for.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    /// As typed.
+    pub text: String,
+    name: Option<NameTest>,
+    tests: Vec<Test>,
+}
+
+#[derive(Clone, Debug)]
+enum NameTest {
+    Is(String),
+    Like(Regex),
+}
+
+#[derive(Clone, Debug)]
+struct Test {
+    label: String,
+    negated: bool,
+    value: ValueTest,
+}
+
+#[derive(Clone, Debug)]
+enum ValueTest {
+    Is(String),
+    Like(Regex),
+}
+
+/// Why a selector cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}`: {reason}")]
+pub struct SelectorError {
+    pub text: String,
+    /// With what to write instead.
+    pub reason: String,
+}
+
+/// A target is no label of what it serves; this name asks for it where a series has no label of that name.
+const TARGET: &str = "target";
+
+impl Selector {
+    /// Reads a selector.
+    pub fn parse(text: &str) -> Result<Selector, SelectorError> {
+        let error = |reason: String| SelectorError { text: text.to_string(), reason };
+        let (rest, (name, tests)) =
+            selector(text.trim()).map_err(|_| error("not a selector; write name, name{label=\"value\"} or {label=~\"regex\"}".into()))?;
+        if !rest.trim().is_empty() {
+            return Err(error(format!("not a selector from `{}` on; values stand in double quotes", rest.trim())));
+        }
+        if name.is_none() && tests.is_empty() {
+            return Err(error("empty; name a metric, or write {label=\"value\"}".into()));
+        }
+        let like = |pattern: &str| Regex::new(&format!("^(?:{pattern})$")).map_err(|e| error(format!("a bad pattern: {e}")));
+        let mut selector = Selector { text: text.to_string(), name: None, tests: Vec::new() };
+        if let Some(name) = name {
+            selector.name = Some(if name.contains('*') {
+                NameTest::Like(like(&name.split('*').map(regex::escape).collect::<Vec<_>>().join(".*"))?)
+            } else {
+                NameTest::Is(canonical(name).into_owned())
+            });
+        }
+        for (label, operator, operand) in tests {
+            let negated = operator.starts_with('!');
+            let test = if operator.ends_with('~') { ValueTest::Like(like(&operand)?) } else { ValueTest::Is(operand) };
+            if label == "__name__" && !negated {
+                selector.name = Some(match test {
+                    ValueTest::Is(name) => NameTest::Is(canonical(&name).into_owned()),
+                    ValueTest::Like(regex) => NameTest::Like(regex),
+                });
+            } else {
+                selector.tests.push(Test { label: label.to_string(), negated, value: test });
+            }
+        }
+        Ok(selector)
+    }
+
+    /// The name, if exactly one is asked for.
+    pub fn name(&self) -> Option<&str> {
+        match &self.name {
+            Some(NameTest::Is(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Is this series meant? `family` is the canonical name of its family.
+    pub fn matches(&self, series: &Series, endpoint: Option<&Endpoint>, family: &str) -> bool {
+        let named = match &self.name {
+            None => true,
+            Some(NameTest::Is(name)) => series.name.canonical() == name || family == name,
+            Some(NameTest::Like(regex)) => {
+                regex.is_match(series.name.canonical()) || regex.is_match(series.name.seen()) || regex.is_match(family)
+            }
+        };
+        named && self.tests.iter().all(|test| test.holds(series, endpoint, family))
+    }
+}
+
+impl Test {
+    fn holds(&self, series: &Series, endpoint: Option<&Endpoint>, family: &str) -> bool {
+        let is = |value: &str| match &self.value {
+            ValueTest::Is(wanted) => value == wanted,
+            ValueTest::Like(regex) => regex.is_match(value),
+        };
+        let held = match (series.labels.get(&self.label), self.label.as_str()) {
+            (Some(value), "le" | "quantile") => is(value) || self.same_number(value),
+            (Some(value), _) => is(value),
+            (None, TARGET) => endpoint.is_some_and(|e| is(&e.name) || e.url.as_deref().is_some_and(is)),
+            (None, "__name__") => is(series.name.canonical()) || is(series.name.seen()) || is(family),
+            (None, _) => is(""),
+        };
+        held != self.negated
+    }
+
+    fn same_number(&self, value: &str) -> bool {
+        let ValueTest::Is(wanted) = &self.value else { return false };
+        matches!((wanted.parse::<f64>(), value.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+    }
+}
+
+type Parts<'t> = (Option<&'t str>, Vec<(&'t str, &'t str, String)>);
+
+fn selector(text: &str) -> IResult<&str, Parts<'_>> {
+    let name = opt(take_while1(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '*' | '-' | '/')));
+    let tests = delimited(preceded(multispace0, char('{')), separated_list0(char(','), test), (opt(char(',')), multispace0, char('}')));
+    let (rest, (name, tests)) = (name, opt(tests)).parse(text)?;
+    Ok((rest, (name, tests.unwrap_or_default())))
+}
+
+fn test(text: &str) -> IResult<&str, (&str, &str, String)> {
+    let label = take_while1(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    let operator = alt((tag("=~"), tag("!~"), tag("!="), tag("=")));
+    let (rest, (label, operator, operand)) =
+        (preceded(multispace0, label), preceded(multispace0, operator), preceded(multispace0, quoted)).parse(text)?;
+    Ok((rest.trim_start(), (label, operator, operand)))
+}
+
+fn quoted(text: &str) -> IResult<&str, String> {
+    let raw = delimited(char('`'), take_while(|c| c != '`'), char('`'));
+    alt((escaped('"'), escaped('\''), raw.map(String::from))).parse(text)
+}
+
+/// A quoted string in which a backslash escapes itself, the quote and `n`; before other characters it stays, as patterns need it.
+fn escaped(quote: char) -> impl Fn(&str) -> IResult<&str, String> {
+    move |text| {
+        let (mut rest, ()) = value((), char(quote)).parse(text)?;
+        let mut out = String::new();
+        loop {
+            let mut chars = rest.chars();
+            match chars.next() {
+                None => return char(quote).parse(rest).map(|(rest, _)| (rest, String::new())),
+                Some(c) if c == quote => return Ok((chars.as_str(), out)),
+                Some('\\') => match chars.next() {
+                    Some(c) if c == quote || c == '\\' => out.push(c),
+                    Some('n') => out.push('\n'),
+                    Some(c) => out.extend(['\\', c]),
+                    None => {}
+                },
+                Some(c) => out.push(c),
+            }
+            rest = chars.as_str();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EndpointId, Labels, Name, Precision, Trouble};
+
+    fn series(name: &str, labels: &[(&str, &str)]) -> Series {
+        Series {
+            endpoint: EndpointId(0),
+            name: Name::new(name),
+            labels: Labels::new(labels.iter().copied()),
+            precision: Precision::F64,
+            trouble: Trouble::default(),
+        }
+    }
+
+    fn matches(selector: &str, series: &Series) -> bool {
+        let endpoint = Endpoint { name: "worker-0".into(), url: Some("http://h:30000/metrics".into()), ..Endpoint::default() };
+        Selector::parse(selector).unwrap().matches(series, Some(&endpoint), series.name.canonical())
+    }
+
+    #[test]
+    fn names_and_labels() {
+        let device = series("sglang_cached_tokens_total", &[("cache_source", "device"), ("model_name", "m{,}\"")]);
+        for yes in [
+            "sglang:cached_tokens_total",
+            "sglang_cached_tokens_total",
+            "sglang:cached_*",
+            r#"sglang:cached_tokens_total {cache_source="device"}"#,
+            r#"{__name__=~"sglang[:_]cached.*", cache_source!="host",}"#,
+            r#"{cache_source=~"dev.*|host", model_name='m{,}"'}"#,
+            r#"{absent="", target="worker-0"}"#,
+            r#"{target=~".*:30000/.*"}"#,
+            r#"{model_name="m{,}\""}"#,
+            "{cache_source=`device`}",
+        ] {
+            assert!(matches(yes, &device), "{yes}");
+        }
+        for no in [
+            "sglang:cached_tokens",
+            r#"sglang:cached_tokens_total{cache_source="host"}"#,
+            r#"{cache_source=~"dev"}"#,
+            r#"{cache_source!~"d.*"}"#,
+            r#"{absent!=""}"#,
+            r#"{__name__!="sglang:cached_tokens_total"}"#,
+        ] {
+            assert!(!matches(no, &device), "{no}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_numbers() {
+        assert!(matches(r#"x_bucket{le="1.0"}"#, &series("x_bucket", &[("le", "1")])));
+    }
+
+    #[test]
+    fn a_family_is_all_its_series() {
+        let bucket = series("sglang:time_to_first_token_seconds_bucket", &[("le", "1")]);
+        let selector = Selector::parse("sglang:time_to_first_token_seconds").unwrap();
+        assert!(selector.matches(&bucket, None, "sglang:time_to_first_token_seconds"));
+    }
+
+    #[test]
+    fn what_is_no_selector_is_said() {
+        for (text, words) in [
+            ("", "empty"),
+            ("x{a=b}", "double quotes"),
+            ("x{a=~\"(\"}", "bad pattern"),
+            ("rate(x[5m])", "from `(x[5m])` on"),
+            ("x{a=\"b", "double quotes"),
+        ] {
+            let error = Selector::parse(text).unwrap_err();
+            assert!(error.reason.contains(words), "{text}: {error}");
+        }
+    }
+}

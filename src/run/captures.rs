@@ -1,0 +1,97 @@
+//! The metric captures of a run: which files are one, and what they hold.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use corr_metrics::layouts::{self, Candidate, Claims, Head, ReadError, Set};
+use corr_metrics::model::{Capture, Family};
+use rayon::prelude::*;
+
+use super::Run;
+use super::discover::Found;
+use super::source::NotRead;
+
+/// Shares the files of a run out among the layouts of captures; `apart` are files that the user says are something else.
+pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> Claims {
+    let files: Vec<&Found> = files.iter().filter(|f| f.stat.size > 0 && f.path.as_os_str() != "-" && !apart(f)).collect();
+    let candidates: Vec<Candidate> =
+        files.par_iter().map(|f| layouts::look(&f.path, &f.key)).filter(|c| !matches!(c.head, Head::Other(_))).collect();
+    layouts::claim(&candidates)
+}
+
+/// The layout of each file that is part of a capture.
+pub fn layouts(claims: &Claims) -> HashMap<PathBuf, &'static str> {
+    let parts = claims.sets.iter().flat_map(|(layout, set)| {
+        let beside = set.beside.iter().map(|(part, _)| part);
+        set.files.iter().chain(beside).map(move |part| (part.path.clone(), *layout))
+    });
+    parts.collect()
+}
+
+/// A capture with the set that it was read from.
+#[derive(Debug)]
+pub struct Source<'r> {
+    pub set: &'r Set,
+    pub layout: &'static str,
+    pub capture: Capture,
+}
+
+/// The captures of a run.
+#[derive(Debug, Default)]
+pub struct Captures<'r> {
+    pub read: Vec<Source<'r>>,
+    /// Sets that were not read.
+    pub not_read: Vec<NotRead>,
+}
+
+impl<'r> Captures<'r> {
+    /// Reads every capture of a run.
+    pub fn read(run: &'r Run) -> Captures<'r> {
+        let sets: Vec<&(&'static str, Set)> = run.claims.sets.iter().filter(|(_, set)| !same_as_another(run, set)).collect();
+        let read: Vec<Result<Vec<Source<'r>>, NotRead>> = sets.par_iter().map(|(layout, set)| read(layout, set)).collect();
+        let mut captures = Captures::default();
+        for result in read {
+            match result {
+                Ok(sources) => captures.read.extend(sources),
+                Err(not_read) => captures.not_read.push(not_read),
+            }
+        }
+        captures
+    }
+
+    /// What captures declare of families, for those that declare nothing. Of two that differ the one read first is believed.
+    pub fn families(&self) -> BTreeMap<String, Family> {
+        let mut all: BTreeMap<String, Family> = BTreeMap::new();
+        for (name, family) in self.read.iter().flat_map(|s| &s.capture.families) {
+            let known = all.entry(name.clone()).or_default();
+            known.kind = known.kind.or(family.kind);
+            known.help = known.help.take().or_else(|| family.help.clone());
+            known.unit = known.unit.take().or_else(|| family.unit.clone());
+        }
+        all
+    }
+}
+
+/// Are all files of a set copies of others that are read?
+fn same_as_another(run: &Run, set: &Set) -> bool {
+    let copy = |key: &str| run.sources.iter().any(|s| s.key == key && matches!(s.class, super::source::Class::Duplicate(_)));
+    !set.files.is_empty() && set.files.iter().all(|part| copy(&part.key))
+}
+
+fn read<'r>(layout: &'static str, set: &'r Set) -> Result<Vec<Source<'r>>, NotRead> {
+    let name = set.files.first().map_or_else(String::new, |part| part.key.clone());
+    let not_read = |why: String, next: &str, failure: bool| NotRead { name: name.clone(), why, next: next.into(), failure };
+    if !set.ties.is_empty() {
+        let why = format!("it can be read in more than one way: {}", set.ties.join("; "));
+        return Err(not_read(why, "rename the columns so that one of them fits", true));
+    }
+    let Some(reader) = layouts::by_name(layout) else {
+        return Err(not_read(format!("no layout is named {layout}"), "", true));
+    };
+    match (reader.read)(set) {
+        Ok(captures) => Ok(captures.into_iter().map(|capture| Source { set, layout, capture }).collect()),
+        Err(ReadError::Io { error, .. }) => Err(not_read(error.to_string(), "check the file system, then run the command again", true)),
+        Err(ReadError::Damaged { why, .. }) => Err(not_read(why, "copy the file again, or leave it out", true)),
+        Err(ReadError::Declined { why, next, .. }) => Err(not_read(why, &next, true)),
+    }
+}
