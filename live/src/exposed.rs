@@ -107,6 +107,9 @@ mod tests {
         let html = why("text/html", b"<html>\n<body>hello</body>\n");
         assert!(html.starts_with("not metrics: 26 bytes of text/html: no line is a sample (line 1: "), "{html}");
         assert_eq!(why("text/plain", b"up 1\n\xff\n"), "not UTF-8 from byte 5");
-        assert_eq!(why("application/vnd.google.protobuf", b"\x81\xff"), "not metrics: 2 bytes of application/vnd.google.protobuf: it is not text");
+        assert_eq!(
+            why("application/vnd.google.protobuf", b"\x81\xff"),
+            "not metrics: 2 bytes of application/vnd.google.protobuf: it is not text"
+        );
     }
 }

@@ -13,6 +13,7 @@ mod exposed;
 mod failure;
 mod http;
 pub mod probe;
+mod runtime;
 mod schedule;
 pub mod scrape;
 mod stop;
@@ -20,6 +21,7 @@ mod target;
 
 pub use clock::Clock;
 pub use failure::{Failure, Stage};
-pub use http::{Accept, Attempt, Client, ClientError, Headers, Reply, Request};
+pub use http::{Accept, Attempt, Client, ClientError, Headers, Request};
+pub use runtime::block_on;
 pub use stop::Stop;
 pub use target::{Target, TargetError};

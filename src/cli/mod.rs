@@ -1,7 +1,10 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+mod endpoints;
 pub mod index;
+pub mod probe;
 pub mod query;
+pub mod scrape;
 pub mod show;
 pub mod sources;
 mod window;
@@ -22,6 +25,8 @@ pub mod exit {
     pub const ERROR: i32 = 2;
     /// Answered, but a part of the input could not be read.
     pub const PARTIAL: i32 = 3;
+    /// Cannot be proven from what is there.
+    pub const UNPROVABLE: i32 = 4;
 }
 
 /// Search and correlate what an LLM-serving run left behind: SGLang and Dynamo logs, journald, request traces.
@@ -50,6 +55,8 @@ enum Command {
     Query(Box<query::Args>),
     Show(show::Args),
     Index(index::Args),
+    Scrape(scrape::Args),
+    Probe(probe::Args),
     /// Write a shell's completion script to standard output.
     Completions {
         shell: clap_complete::Shell,
@@ -63,6 +70,8 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Index(args) => index::run(&args, err),
+        Command::Scrape(args) => scrape::run(&args, err),
+        Command::Probe(args) => probe::run(&args, out),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "corr", &mut script);

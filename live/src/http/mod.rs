@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, USER_AGENT};
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, USER_AGENT,
+};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -121,9 +123,9 @@ pub struct Attempt {
     pub body: Result<Vec<u8>, Failure>,
 }
 
-/// The head of an answer.
-#[derive(Clone, Debug, Default)]
-pub struct Reply {
+/// What is known of an answer so far; it stays when the body fails.
+#[derive(Debug, Default)]
+struct Reply {
     head_after: Option<Duration>,
     status: Option<u16>,
     content_type: Option<String>,

@@ -141,7 +141,9 @@ fn absent(canonical: &str, exposes: &Exposes, reasons: &mut Vec<Reason>) -> Verd
     let meant = known::of(spelling::family(canonical));
     let Some(fact) = meant else {
         if !spelled_otherwise {
-            reasons.push(elsewhere(canonical, exposes).unwrap_or_else(|| Reason::UnknownName { like: spelling::like(canonical, known::names()) }));
+            reasons.push(
+                elsewhere(canonical, exposes).unwrap_or_else(|| Reason::UnknownName { like: spelling::like(canonical, known::names()) }),
+            );
         }
         return Verdict::Absent;
     };
@@ -261,7 +263,9 @@ impl fmt::Display for Reason {
             Reason::Lazy { until } => write!(f, "lazy: the family does not exist before {until}"),
             Reason::Needs { what } => write!(f, "not switched on: it needs {what}"),
             Reason::Since { version } => write!(f, "version: it is there since SGLang {version}, and nothing here proves one so new"),
-            Reason::Gone { last, proven_by } => write!(f, "version: SGLang {last} was the last to have it, and {proven_by} proves a later one"),
+            Reason::Gone { last, proven_by } => {
+                write!(f, "version: SGLang {last} was the last to have it, and {proven_by} proves a later one")
+            }
             Reason::NotExported => f.write_str("it would be there by all that corr knows: another build, or a metric that was removed"),
             Reason::UnknownName { like } if like.is_empty() => f.write_str("corr knows no metric of this name, and none that is like it"),
             Reason::UnknownName { like } => write!(f, "corr knows no metric of this name; {} is like it", like.join(", ")),

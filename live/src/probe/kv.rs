@@ -188,7 +188,10 @@ mod tests {
     use crate::exposed;
 
     fn lines(body: &str) -> Vec<String> {
-        of(&exposed::read(Some("text/plain"), body.as_bytes(), 0).capture).iter().map(|kv| format!("{}: {}", kv.name(), kv.line())).collect()
+        of(&exposed::read(Some("text/plain"), body.as_bytes(), 0).capture)
+            .iter()
+            .map(|kv| format!("{}: {}", kv.name(), kv.line()))
+            .collect()
     }
 
     #[test]

@@ -58,7 +58,8 @@ pub async fn run(targets: &[Target], client: &Client, clock: Clock, expected: &[
             let mut attempt = client.get(&target, &clock).await;
             let body = std::mem::replace(&mut attempt.body, Ok(Vec::new()));
             let content_type = attempt.content_type.as_deref();
-            let read = body.and_then(|bytes| exposed::judge(content_type, &bytes).map(|()| exposed::read(content_type, &bytes, attempt.at)));
+            let read =
+                body.and_then(|bytes| exposed::judge(content_type, &bytes).map(|()| exposed::read(content_type, &bytes, attempt.at)));
             (place, seen::endpoint(&target, &attempt, read))
         });
     }

@@ -163,7 +163,8 @@ fn family(exposed: &Exposed, group: &Group) -> Family {
 
 /// Time, by the name: units of time, or the words that engines use for it.
 fn is_latency(name: &str) -> bool {
-    ["_seconds", "_ms", "_us"].iter().any(|unit| name.ends_with(unit)) || ["latency", "duration", "time_to_", "queue_time"].iter().any(|w| name.contains(w))
+    ["_seconds", "_ms", "_us"].iter().any(|unit| name.ends_with(unit))
+        || ["latency", "duration", "time_to_", "queue_time"].iter().any(|w| name.contains(w))
 }
 
 /// Who exports a family, by its canonical name. Longer beginnings stand before shorter ones.

@@ -46,7 +46,12 @@ fn body(exposes: &Exposes, all: bool, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {name:<24} {:>4} families {:>6} series", exporter.families, exporter.series)?;
     }
     if exposes.bad_lines > 0 {
-        writeln!(out, "  {} lines are no samples; {}", exposes.bad_lines, exposes.first_bad.as_deref().unwrap_or("the first is not known"))?;
+        writeln!(
+            out,
+            "  {} lines are no samples; {}",
+            exposes.bad_lines,
+            exposes.first_bad.as_deref().unwrap_or("the first is not known")
+        )?;
     }
     if exposes.cut {
         writeln!(out, "  no `# EOF`: the body may be cut, and families missing")?;
@@ -99,7 +104,11 @@ fn write_expected(expected: &Expected, out: &mut dyn Write) -> io::Result<()> {
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || ('\u{200b}'..='\u{200f}').contains(&c) || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) {
+        if c.is_control()
+            || ('\u{200b}'..='\u{200f}').contains(&c)
+            || ('\u{202a}'..='\u{202e}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c)
+        {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);

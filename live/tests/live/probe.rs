@@ -9,8 +9,12 @@ use crate::scrape::wall;
 use crate::server::{Answer, Server, http, nobody, ok, status, typed};
 
 async fn probe(urls: &[String], expected: &[&str]) -> Report {
+    probe_for(Duration::from_secs(5), urls, expected).await
+}
+
+async fn probe_for(timeout: Duration, urls: &[String], expected: &[&str]) -> Report {
     let targets: Vec<Target> = urls.iter().map(|url| Target::parse(url).unwrap()).collect();
-    let request = Request { timeout: Duration::from_millis(200), max_body: 100_000, ..Request::default() };
+    let request = Request { timeout, max_body: 100_000, ..Request::default() };
     let client = Client::new(request, None, &targets).unwrap();
     let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
     run(&targets, &client, Clock::new(wall), &expected).await
@@ -37,9 +41,11 @@ sglang:queue_time_seconds_count{engine_type="prefill"} 4
 #[tokio::test]
 async fn labelled_gauges_are_there_with_and_without_a_blank_in_both_spellings() {
     let colon = Server::new(|_, _| ok(PREFILL));
-    let underscore = Server::new(|_, _| typed("application/openmetrics-text; version=1.0.0", &(PREFILL.replace("sglang:", "sglang_") + "# EOF\n")));
+    let underscore =
+        Server::new(|_, _| typed("application/openmetrics-text; version=1.0.0", &(PREFILL.replace("sglang:", "sglang_") + "# EOF\n")));
     for (server, seen) in [(&colon, &[][..]), (&underscore, &["sglang_kv_available_tokens".to_string()])] {
-        let names = ["sglang:kv_available_tokens", "sglang_kv_available_tokens", "sglang:queue_time_seconds", "sglang:queue_time_seconds_count"];
+        let names =
+            ["sglang:kv_available_tokens", "sglang_kv_available_tokens", "sglang:queue_time_seconds", "sglang:queue_time_seconds_count"];
         let report = probe(&[server.url()], &names).await;
         assert_eq!(report.outcome(), Outcome::Holds);
         assert!(report.expected.iter().all(|e| e.verdict == Verdict::Found && e.found.len() == 1), "{:?}", report.expected);
@@ -65,8 +71,9 @@ async fn an_endpoint_that_is_down() {
     assert!(matches!(&report.expected[0].missing[0].reasons[..], [Reason::EndpointDown { kind: "refused", .. }]));
 
     let slow = Server::new(|_, _| Answer::After(Duration::from_millis(500), http("200 OK", "text/plain", PREFILL)));
-    let (outcome, _, reasons) = why(&slow, "sglang:token_usage").await;
-    assert_eq!(outcome, Outcome::Unreachable);
+    let report = probe_for(Duration::from_millis(100), &[slow.url()], &["sglang:token_usage"]).await;
+    assert_eq!(report.outcome(), Outcome::Unreachable);
+    let reasons = &report.expected[0].missing[0].reasons;
     assert!(matches!(&reasons[..], [Reason::EndpointDown { kind: "timed_out", .. }]), "{reasons:?}");
 }
 

@@ -33,7 +33,8 @@ pub fn status(line: &str) -> Answer {
 }
 
 pub fn http(status: &str, content_type: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\nserver: uvicorn\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!("HTTP/1.1 {status}\r\nserver: uvicorn\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+        .into_bytes()
 }
 
 type Behaviour = dyn Fn(u64, &str) -> Answer + Send + Sync;
