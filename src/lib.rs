@@ -9,6 +9,7 @@
 )]
 
 pub mod cli;
+pub mod metrics;
 pub mod query;
 pub mod render;
 pub mod run;

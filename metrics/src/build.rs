@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::blocks::Writer;
+use crate::blocks::{Store, Writer};
 use crate::model::{
     Capture, Clock, Endpoint, EndpointId, Exemplar, Family, Fidelity, Labels, Name, Note, Outcome, Precision, Scrape, Series, SeriesId,
     StampOf, Trouble, canonical,
@@ -33,7 +33,7 @@ impl Builder {
             families: std::collections::BTreeMap::new(),
             exemplars: Vec::new(),
             notes: Vec::new(),
-            samples: crate::blocks::Store::default(),
+            samples: Store::default(),
         };
         Builder { capture, writer: Writer::default(), endpoints: HashMap::new(), series: HashMap::new(), notes: HashMap::new() }
     }
@@ -53,6 +53,11 @@ impl Builder {
     /// What times are relative to, if that became known late.
     pub fn clock(&mut self, clock: Clock) {
         self.capture.clock = clock;
+    }
+
+    /// Which instant its stamps say, if that became known late.
+    pub fn stamp_of(&mut self, stamp_of: StampOf) {
+        self.capture.stamp_of = stamp_of;
     }
 
     /// The endpoint that the capture calls so; empty for captures that name none.
@@ -83,10 +88,20 @@ impl Builder {
         }
     }
 
+    /// Samples that were written before, instead of any pushed till now: their series are numbered as those of this builder.
+    pub fn resume(&mut self, samples: Store) {
+        self.writer = samples.into();
+    }
+
     /// The series of an endpoint with this name and these labels. Readers remember it by their own key (a dictionary's number, a line's
     /// bytes): this is a look into a map.
     pub fn series(&mut self, endpoint: EndpointId, name: &str, labels: &Labels, precision: Precision) -> SeriesId {
-        let key = (endpoint, Name::new(name), labels.clone());
+        self.series_named(endpoint, Name::new(name), labels, precision)
+    }
+
+    /// The same for a name whose served spelling is known to be another.
+    pub fn series_named(&mut self, endpoint: EndpointId, name: Name, labels: &Labels, precision: Precision) -> SeriesId {
+        let key = (endpoint, name, labels.clone());
         if let Some(id) = self.series.get(&key) {
             return *id;
         }
@@ -125,11 +140,16 @@ impl Builder {
 
     /// Something odd: `what` and `first` are kept of the first, the others counted.
     pub fn note(&mut self, code: &'static str, what: impl FnOnce() -> String, first: impl FnOnce() -> Option<String>) {
+        self.note_many(code, 1, what, first);
+    }
+
+    /// The same, `n` times.
+    pub fn note_many(&mut self, code: &'static str, n: u64, what: impl FnOnce() -> String, first: impl FnOnce() -> Option<String>) {
         match self.notes.get(code).and_then(|&i| self.capture.notes.get_mut(i)) {
-            Some(note) => note.count += 1,
+            Some(note) => note.count += n,
             None => {
                 self.notes.insert(code, self.capture.notes.len());
-                self.capture.notes.push(Note { code, what: what(), count: 1, first: first() });
+                self.capture.notes.push(Note { code, what: what(), count: n, first: first() });
             }
         }
     }

@@ -15,6 +15,7 @@ pub mod build;
 #[cfg(test)]
 mod cases;
 pub mod catalogue;
+pub mod coverage;
 pub mod exposition;
 pub mod known;
 pub mod layouts;

@@ -2,8 +2,10 @@
 
 mod endpoints;
 pub mod index;
+pub mod metrics;
 pub mod probe;
 pub mod query;
+mod query_metrics;
 pub mod scrape;
 pub mod show;
 pub mod sources;
@@ -39,6 +41,7 @@ pub mod exit {
   corr query runs/r42 'kind:prefill_batch cached_tokens:>0'
   corr query runs/r42 rid:edf9ed01… -C 3     one request, with the lines around each hit
   corr show runs/r42/logs/router.log:88      the bytes, the fields, the clock behind one line
+  corr metrics runs/r42 sglang:cached_tokens_total --since start+60s --until start+120s
 
 Exit codes: 0 found, 1 nothing found, 2 wrong usage or nothing readable, 3 answered but part of the input could not be read.")]
 pub struct Cli {
@@ -54,6 +57,7 @@ enum Command {
     Sources(sources::Args),
     Query(Box<query::Args>),
     Show(show::Args),
+    Metrics(Box<metrics::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -69,6 +73,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Sources(args) => sources::run(&args, cli.color, out, err),
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
         Command::Show(args) => show::run(&args, cli.color, out, err),
+        Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use corr_parsers::clock::{How, Rule, read_rule};
 use serde_json::{Value as Json, json};
 
+use super::query_metrics::{self, Joined, Wanted};
 use super::{exit, grouped, index, window};
 use crate::query::answer::{self, Answer, Question, Sort, Window};
 use crate::query::expr::Expr;
@@ -18,6 +19,7 @@ use crate::query::sources::{self, Sources};
 use crate::query::{grammar, names, timespec};
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Format, Style, Writer};
+use crate::render::metrics::bins::{self, Bin};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
@@ -62,7 +64,7 @@ pub struct Args {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares.
+    /// Only events of a window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Show this many records after each hit, from the same source.
@@ -89,6 +91,13 @@ pub struct Args {
     /// Order: `time`, `-time` (latest first), a field, or `-FIELD` (largest first).
     #[arg(long, value_name = "KEY", default_value = "time", allow_hyphen_values = true)]
     pub sort: String,
+    /// Put series beside events: the sample before and after each, of the same worker; with --histogram or a window what they did in it.
+    /// Selectors as in `corr metrics`, comma separated.
+    #[arg(long, value_name = "SELECTORS")]
+    pub metrics: Vec<String>,
+    /// Say which worker an endpoint is, where nothing else shows it.
+    #[arg(long, value_name = "ENDPOINT=WORKER", requires = "metrics")]
+    pub map: Vec<String>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -145,7 +154,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             sources.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
-    let told = Told { args, text: &text, question: &question, answer: &answer, sources: &sources, started };
+    let wanted = Wanted::read(&args.metrics, &args.map)?;
+    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
+    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &sources));
+    let told = Told { args, text: &text, question: &question, answer: &answer, sources: &sources, started, joined: joined.as_ref() };
     let written = told.write(color, out)?;
     out.flush()?;
     if args.explain {
@@ -196,7 +208,7 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
-fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
+pub(super) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
         None => Ok(Rule::Fixed(0)),
         Some(text) => read_rule(text).with_context(|| crate::run::declared::bad_zone(text)),
@@ -218,6 +230,7 @@ struct Told<'a> {
     answer: &'a Answer,
     sources: &'a Sources,
     started: Instant,
+    joined: Option<&'a Joined<'a>>,
 }
 
 /// What became of the answer on its way out.
@@ -245,23 +258,37 @@ impl Told<'_> {
                 written.unseen.push(field.clone());
             }
             counts.write(args.format, &self.summary(&written), out)?;
+            if let Some(joined) = self.joined {
+                self.window_figures(joined, color, out)?;
+            }
             return Ok(written);
         }
         if let Some(width) = self.question.histogram {
-            Histogram::new(width, &answer.bins).write(args.format, &self.summary(&written), out)?;
+            let histogram = Histogram::new(width, &answer.bins);
+            match self.joined {
+                None => histogram.write(args.format, &self.summary(&written), out)?,
+                Some(joined) => self.bins(joined, &histogram, width, out)?,
+            }
             return Ok(written);
         }
         let context = Context { before: args.before.max(args.context), after: args.after.max(args.context) };
         let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
-        let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color) };
+        let beside = self.joined.map(Joined::beside);
+        let style = Style { fields: args.fields.clone(), width, paint: Paint::new(color), metrics: beside.is_some() };
         let mut reading = Reading::new(&answer.hits, &self.sources.sources, context, args.bodies);
         let mut writer = Writer::begin(out, args.format, &style, context.any())?;
-        while let Some(blocks) = reading.next(BATCH) {
+        while let Some(mut blocks) = reading.next(BATCH) {
+            if let Some(beside) = &beside {
+                blocks.iter_mut().flat_map(|b| &mut b.events).for_each(|event| query_metrics::put(event, beside));
+            }
             writer.blocks(&blocks)?;
         }
         written.shown = writer.written();
         written.lost = reading.lost;
         written.unseen = writer.end(&self.summary(&written))?;
+        if let Some(joined) = self.joined {
+            self.window_figures(joined, color, out)?;
+        }
         if let Sort::Field(field, _) = &self.question.sort
             && answer.hits.iter().all(|h| h.key.is_none())
         {
@@ -270,9 +297,37 @@ impl Told<'_> {
         Ok(written)
     }
 
+    /// Counts in bins, with what series did in each.
+    fn bins(&self, joined: &Joined<'_>, histogram: &Histogram, width: i64, out: &mut dyn Write) -> anyhow::Result<()> {
+        let hits = joined.hits();
+        let mut bins = Vec::new();
+        for (start, count) in histogram.bins() {
+            let (rows, _) = joined.figures(&hits, *start, start.saturating_add(width));
+            let figures = rows.into_iter().map(|row| (joined.worker(row.hit), row)).collect();
+            bins.push(Bin { start: *start, count: *count, figures });
+        }
+        let written = Written { shown: self.answer.total, ..Written::default() };
+        bins::write(&bins, width, self.args.format, &self.summary(&written), out)?;
+        Ok(())
+    }
+
+    /// What series did in the window of the question, for people.
+    fn window_figures(&self, joined: &Joined<'_>, color: When, out: &mut dyn Write) -> anyhow::Result<()> {
+        if self.question.window == Window::default() || self.args.format != Format::Text {
+            return Ok(());
+        }
+        let hits = joined.hits();
+        let figured = joined.in_window(&hits, self.question.window);
+        if !figured.rows.is_empty() {
+            writeln!(out, "\nin the window:")?;
+            figured.write(Format::Text, Paint::new(color), out)?;
+        }
+        Ok(())
+    }
+
     /// Facts about the answer, for JSON.
     fn summary(&self, written: &Written) -> Json {
-        let Told { args: _, text, question, answer, sources, started } = self;
+        let Told { args: _, text, question, answer, sources, started, joined } = self;
         let scanned: u64 = answer.asking.iter().map(|a| a.scanned).sum();
         let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
         let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
@@ -304,6 +359,22 @@ impl Told<'_> {
             out.insert("values".into(), json!(values));
             out.insert("values_shown".into(), json!(shown));
         }
+        if let (Some(joined), Some(out)) = (joined, out.as_object_mut())
+            && question.window != Window::default()
+            && question.histogram.is_none()
+        {
+            let hits = joined.hits();
+            let rows = joined.in_window(&hits, question.window).rows;
+            let figures: Vec<Json> = rows
+                .iter()
+                .map(|row| {
+                    let mut figure = row.json();
+                    figure["worker"] = json!(joined.worker(row.hit));
+                    figure
+                })
+                .collect();
+            out.insert("metrics".into(), figures.into());
+        }
         out
     }
 
@@ -312,6 +383,9 @@ impl Told<'_> {
         let Told { args, question, answer, sources, .. } = self;
         for note in &sources.notes {
             writeln!(err, "corr: {}", safe::terminal(note))?;
+        }
+        if let Some(joined) = self.joined {
+            joined.tell(&joined.beside(), err)?;
         }
         if args.since.is_some() || args.until.is_some() || args.window.is_some() {
             let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));

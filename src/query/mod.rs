@@ -15,6 +15,7 @@ pub mod matches;
 pub mod names;
 pub mod number;
 pub mod pattern;
+pub mod phases;
 pub mod plan;
 pub mod rank;
 pub mod scan;

@@ -107,6 +107,11 @@ impl Histogram {
         Histogram { width, bins, untimed }
     }
 
+    /// Starts of the bins, UTC ns, and their hits.
+    pub fn bins(&self) -> &[(i64, u64)] {
+        &self.bins
+    }
+
     /// Writes it.
     pub fn write(&self, format: Format, summary: &Json, out: &mut dyn Write) -> io::Result<()> {
         let Histogram { width, bins, untimed } = self;

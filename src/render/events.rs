@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::paint::{Paint, Tone};
 use super::safe;
-use super::shown::Shown;
+use super::shown::{Shown, beside_words};
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,6 +31,8 @@ pub struct Style {
     /// Text lines are cut to this many columns; 0 leaves them whole.
     pub width: usize,
     pub paint: Paint,
+    /// A column of samples beside events.
+    pub metrics: bool,
 }
 
 /// A hit with the records that stand beside it, in source order.
@@ -164,7 +166,11 @@ fn text_line(out: &mut dyn Write, event: &Shown, style: &Style) -> io::Result<()
     if style.width > 0 {
         message = cut(&message, style.width.saturating_sub(used).max(20));
     }
-    writeln!(out, "{message}")
+    writeln!(out, "{message}")?;
+    for line in event.beside.iter().flat_map(beside_words) {
+        writeln!(out, "    {}", safe::terminal(&line))?;
+    }
+    Ok(())
 }
 
 /// The first columns of a text, `…` where it was cut.
@@ -201,7 +207,12 @@ fn chosen(event: &Shown, style: &Style) -> Json {
 const COLUMNS: &[&str] = &["time", "locator", "kind", "level", "worker", "message"];
 
 fn columns(style: &Style) -> Vec<String> {
-    if style.fields.is_empty() { COLUMNS.iter().map(|c| c.to_string()).collect() } else { style.fields.clone() }
+    let mut columns: Vec<String> =
+        if style.fields.is_empty() { COLUMNS.iter().map(|c| c.to_string()).collect() } else { style.fields.clone() };
+    if style.metrics {
+        columns.push("metrics".into());
+    }
+    columns
 }
 
 /// One line of CSV; what an event lacks is empty.

@@ -2,6 +2,7 @@
 
 pub mod counts;
 pub mod events;
+pub mod metrics;
 pub mod opened;
 pub mod paint;
 pub mod safe;

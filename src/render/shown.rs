@@ -8,6 +8,7 @@ use corr_parsers::record::Record;
 use corr_parsers::stamp::{SECOND, Stamp};
 use serde_json::{Map, Value as Json, json};
 
+use crate::metrics::beside::Neighbours;
 use crate::query::sources::Asked;
 use crate::query::subject::{Name, Special};
 use crate::run::events::Facts;
@@ -45,6 +46,8 @@ pub struct Shown {
     pub outcome: String,
     /// Shown because it stands beside a hit.
     pub context: bool,
+    /// Samples beside it, if they were asked for; or why there are none.
+    pub beside: Option<Result<Vec<Neighbours>, String>>,
 }
 
 impl Shown {
@@ -81,6 +84,7 @@ impl Shown {
             note: event.note,
             outcome: outcome_label(&facts.outcome),
             context: false,
+            beside: None,
         }
     }
 
@@ -148,6 +152,7 @@ impl Shown {
             "pid" => self.pid.map(|p| json!(p)),
             "message" => Some(json!(self.message)),
             "note" => self.note.map(|n| json!(n)),
+            "metrics" => self.beside.as_ref().map(|beside| json!(beside_words(beside).join("; "))),
             _ => None,
         };
         if found.is_some() {
@@ -220,6 +225,9 @@ impl Shown {
         if !self.withheld.is_empty() {
             out.insert("withheld".into(), Json::Array(self.withheld.clone()));
         }
+        if let Some(beside) = &self.beside {
+            out.insert("metrics".into(), beside_json(beside));
+        }
         if let Some(note) = self.note {
             out.insert("note".into(), json!(note));
         }
@@ -227,6 +235,21 @@ impl Shown {
             out.insert("outcome".into(), json!(self.outcome));
         }
         Json::Object(out)
+    }
+}
+
+/// Samples beside an event, a line each.
+pub fn beside_words(beside: &Result<Vec<Neighbours>, String>) -> Vec<String> {
+    match beside {
+        Ok(found) => found.iter().map(Neighbours::words).collect(),
+        Err(why) => vec![format!("no samples beside it: {why}")],
+    }
+}
+
+fn beside_json(beside: &Result<Vec<Neighbours>, String>) -> Json {
+    match beside {
+        Ok(found) => found.iter().map(Neighbours::json).collect(),
+        Err(why) => json!({"unjoined": why}),
     }
 }
 

@@ -45,6 +45,7 @@ pub fn assign(run: &mut Run) {
         if content.is_engine && owner.owner.role.is_none() {
             engines.push(i);
         }
+        owner.owner.port = content.port;
         run.sources[i].owner = owner.finish(content.note);
     }
     let split = run.sources.iter().any(|s| s.owner.role.as_deref() == Some("prefill"));
@@ -133,6 +134,13 @@ pub struct Named {
     pub role: Option<String>,
     pub host: Option<String>,
     index: Option<u32>,
+}
+
+impl Named {
+    /// Which one of its role.
+    pub fn index(&self) -> Option<u32> {
+        self.index
+    }
 }
 
 fn named(name: &Named, role: &str, index: Option<u32>) -> bool {

@@ -63,6 +63,9 @@ pub struct Owner {
     pub worker: Option<String>,
     /// `prefill`, `decode`, `unified`, `router`, `frontend`, `client`, `infra`.
     pub role: Option<String>,
+    /// Port that its own records say it serves on.
+    #[serde(default)]
+    pub port: Option<u16>,
     /// How the owner was found, in words.
     pub how: String,
 }

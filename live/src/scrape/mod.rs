@@ -61,7 +61,7 @@ pub enum ScrapeError {
     Output(#[from] OutputError),
     #[error("the command {command} cannot be started: {error}")]
     Command { command: String, error: std::io::Error },
-    #[error("{0} is named twice; one scrape of it is enough")]
+    #[error("{0} is named twice; what differs is withheld or a name, and the capture could not tell them apart")]
     Twice(String),
     #[error("the thread that writes has died")]
     Writer,
@@ -262,8 +262,8 @@ impl Attempt {
     }
 }
 
-/// A target that is there more than once: records of both could not be told apart.
+/// A target that is there more than once: readers of the capture tell endpoints apart by what is shown.
 fn twice(targets: &[Target]) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
-    targets.iter().find(|t| !seen.insert((t.shown(), t.worker.as_deref(), t.role.as_deref()))).map(|t| t.shown().to_string())
+    targets.iter().find(|t| !seen.insert(t.shown())).map(|t| t.shown().to_string())
 }

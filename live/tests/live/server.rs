@@ -122,6 +122,10 @@ fn serve(mut stream: TcpStream, behaviour: &Behaviour, requests: &Mutex<Vec<Stri
             Ok(0) | Err(_) => return,
             Ok(n) => head.extend_from_slice(&chunk[..n]),
         }
+        // A TLS handshake never has a blank line: what a server of plain HTTP says to it is said at once.
+        if head.first() == Some(&0x16) {
+            break;
+        }
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     requests.lock().unwrap().push(head.clone());

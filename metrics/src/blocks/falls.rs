@@ -3,7 +3,7 @@
 use crate::model::Sample;
 
 /// A sample and the next, which is smaller. Samples that are NaN are passed over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Fall {
     pub before: Sample,
     pub after: Sample,
@@ -17,6 +17,9 @@ pub struct Falls {
     count: u64,
     seen: u64,
     last: Option<Sample>,
+    /// Times of the samples that are NaN, while they are as few.
+    unknown: Vec<i64>,
+    unknown_count: u64,
 }
 
 /// So many falls are kept of any series; of those that fall oftener than once in sixteen samples no more.
@@ -26,6 +29,12 @@ impl Falls {
     /// Takes the next sample in time.
     pub fn push(&mut self, sample: Sample) {
         if sample.value.is_nan() {
+            self.unknown_count += 1;
+            if self.unknown_count <= FEW || self.unknown_count * 16 <= self.seen {
+                self.unknown.push(sample.at);
+            } else {
+                self.unknown = Vec::new();
+            }
             return;
         }
         self.seen += 1;
@@ -52,6 +61,11 @@ impl Falls {
         self.count
     }
 
+    /// Times of every sample that is NaN; `None` if there were too many to keep.
+    pub fn unknown(&self) -> Option<&[i64]> {
+        (self.unknown.len() as u64 == self.unknown_count).then_some(&self.unknown[..])
+    }
+
     /// Every fall, by time; `None` if there were too many to keep: no counter falls so often.
     pub fn all(&self) -> Option<&[Fall]> {
         if self.count == 0 { Some(&[]) } else { self.kept.as_deref() }
@@ -75,6 +89,17 @@ mod tests {
         let found = falls(&[5.0, f64::NAN, 3.0, 4.0]);
         assert_eq!(found.all(), Some(&[Fall { before: Sample { at: 0, value: 5.0 }, after: Sample { at: 2, value: 3.0 } }][..]));
         assert_eq!(falls(&[1.0, 1.0]).all(), Some(&[][..]));
+    }
+
+    #[test]
+    fn unknown_values_are_kept_while_they_are_few() {
+        assert_eq!(falls(&[5.0, f64::NAN, 3.0, f64::NAN]).unknown(), Some(&[1, 3][..]));
+        assert_eq!(falls(&[5.0]).unknown(), Some(&[][..]));
+        assert_eq!(falls(&[f64::NAN; 65]).unknown(), None);
+        let mut late = vec![f64::NAN; 65];
+        late.extend([1.0; 2000]);
+        late.push(f64::NAN);
+        assert_eq!(falls(&late).unknown(), None, "those before it are gone");
     }
 
     #[test]

@@ -20,6 +20,14 @@ impl Store {
         Store { area, blocks, ends, falls, oddities }
     }
 
+    pub(super) fn fall(&self, series: u32) -> Falls {
+        self.falls.get(series as usize).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn into_area(self) -> Vec<u8> {
+        self.area
+    }
+
     /// How many series there are.
     pub fn series(&self) -> usize {
         self.ends.len()
@@ -58,6 +66,11 @@ impl Store {
         self.falls.get(series as usize).map_or(Some(&[]), Falls::all)
     }
 
+    /// Times at which a series is NaN; `None` if it is so too often for a counter.
+    pub fn unknown(&self, series: u32) -> Option<&[i64]> {
+        self.falls.get(series as usize).map_or(Some(&[]), Falls::unknown)
+    }
+
     /// Samples of a series that came before an earlier one and were sorted in, and those at a time that it has already.
     pub fn oddities(&self, series: u32) -> (u64, u64) {
         self.oddities.get(series as usize).copied().unwrap_or((0, 0))
@@ -65,7 +78,7 @@ impl Store {
 
     /// A reader that keeps its buffers: for many questions.
     pub fn cursor(&self) -> Cursor<'_> {
-        Cursor { store: self, at: None, times: Vec::new(), values: Vec::new(), scratch: Vec::new() }
+        Cursor { store: self, times: Recent::default(), values: Recent::default(), scratch: Vec::new() }
     }
 
     /// The first sample of a series.
@@ -92,8 +105,8 @@ impl Store {
             if block.first > to {
                 break;
             }
-            cursor.load(block);
-            let samples = cursor.times.iter().zip(&cursor.values).filter(|(at, _)| (from..=to).contains(*at));
+            let (times, values) = cursor.load(block);
+            let samples = times.iter().zip(values).filter(|(at, _)| (from..=to).contains(*at));
             out.extend(samples.map(|(&at, &value)| Sample { at, value }));
         }
         out
@@ -106,8 +119,7 @@ impl Store {
         let mut out = Vec::new();
         for block in series.flat_map(|s| self.blocks(s)) {
             if seen.insert((block.times, block.n)) {
-                cursor.load(block);
-                out.extend_from_slice(&cursor.times);
+                out.extend_from_slice(cursor.times(block));
             }
         }
         out.sort_unstable();
@@ -116,30 +128,65 @@ impl Store {
     }
 }
 
-/// Finds samples; blocks that it decoded last stay decoded.
+/// Finds samples; blocks that it decoded lately stay decoded.
 #[derive(Debug)]
 pub struct Cursor<'s> {
     store: &'s Store,
-    at: Option<(u64, u64)>,
-    times: Vec<i64>,
-    values: Vec<f64>,
+    times: Recent<i64>,
+    values: Recent<f64>,
     scratch: Vec<i64>,
 }
 
-impl Cursor<'_> {
-    fn load(&mut self, block: &Block) {
-        if self.at == Some((block.times, block.values)) {
-            return;
+/// Numbers decoded lately, by where their bytes lie. Times are kept apart from values, since series share them.
+#[derive(Debug)]
+struct Recent<T>(Vec<(Option<(u64, u16)>, Vec<T>)>);
+
+/// So many blocks stay decoded: the two of a window, of each of some windows that are asked in turn.
+const KEPT: usize = 64;
+
+impl<T> Default for Recent<T> {
+    fn default() -> Recent<T> {
+        Recent(Vec::new())
+    }
+}
+
+impl<T> Recent<T> {
+    /// The `n` numbers at an offset; `decode` fills them in if they are not here, or says that the bytes hold none.
+    fn get(&mut self, offset: u64, n: u16, decode: impl FnOnce(&mut Vec<T>) -> bool) -> &[T] {
+        if self.0.is_empty() {
+            self.0.resize_with(KEPT, || (None, Vec::new()));
         }
-        let here = |offset: u64| self.store.area.get(offset as usize..).unwrap_or(&[]);
+        // neighbouring offsets spread over the places
+        let place = (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % KEPT;
+        let Some((key, numbers)) = self.0.get_mut(place) else { return &[] };
+        if *key != Some((offset, n)) {
+            *key = Some((offset, n));
+            if !decode(numbers) {
+                numbers.clear();
+            }
+        }
+        numbers
+    }
+}
+
+impl<'s> Cursor<'s> {
+    /// Whose samples it finds.
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    fn times(&mut self, block: &Block) -> &[i64] {
+        let bytes = self.store.area.get(block.times as usize..).unwrap_or(&[]);
+        self.times.get(block.times, block.n, |out| read_times(bytes, usize::from(block.n), out))
+    }
+
+    fn load(&mut self, block: &Block) -> (&[i64], &[f64]) {
+        let Cursor { store, times, values, scratch } = self;
+        let here = |offset: u64| store.area.get(offset as usize..).unwrap_or(&[]);
         let n = usize::from(block.n);
-        let whole =
-            read_times(here(block.times), n, &mut self.times) && read_values(here(block.values), n, &mut self.scratch, &mut self.values);
-        if !whole {
-            self.times.clear();
-            self.values.clear();
-        }
-        self.at = Some((block.times, block.values));
+        let times = times.get(block.times, block.n, |out| read_times(here(block.times), n, out));
+        let values = values.get(block.values, block.n, |out| read_values(here(block.values), n, scratch, out));
+        (times, values)
     }
 
     /// Ordinal of the first sample at or after `time`: the number of samples before it.
@@ -148,10 +195,7 @@ impl Cursor<'_> {
         match blocks.get(blocks.partition_point(|b| b.last < time)) {
             None => self.store.len(series),
             Some(block) if block.first >= time => block.before,
-            Some(block) => {
-                self.load(block);
-                block.before + self.times.partition_point(|&t| t < time) as u64
-            }
+            Some(block) => block.before + self.times(block).partition_point(|&t| t < time) as u64,
         }
     }
 
@@ -164,9 +208,9 @@ impl Cursor<'_> {
     pub fn get(&mut self, series: u32, ordinal: u64) -> Option<Sample> {
         let blocks = self.store.blocks(series);
         let block = blocks.get(blocks.partition_point(|b| b.before + u64::from(b.n) <= ordinal))?;
-        self.load(block);
         let i = ordinal.checked_sub(block.before)? as usize;
-        Some(Sample { at: *self.times.get(i)?, value: *self.values.get(i)? })
+        let (times, values) = self.load(block);
+        Some(Sample { at: *times.get(i)?, value: *values.get(i)? })
     }
 }
 

@@ -136,6 +136,20 @@ impl Writer {
     }
 }
 
+impl From<Store> for Writer {
+    /// Goes on where a store was finished.
+    fn from(store: Store) -> Writer {
+        let count = u32::try_from(store.series()).unwrap_or(u32::MAX);
+        let open = (0..count).map(|i| {
+            let (disordered, collisions) = store.oddities(i);
+            let blocks = store.blocks(i).to_vec();
+            let last = blocks.last().map(|b| b.last);
+            Open { blocks, falls: store.fall(i), n: store.len(i), last, disordered, collisions, ..Open::default() }
+        });
+        Writer { open: open.collect(), area: store.into_area(), ..Writer::default() }
+    }
+}
+
 impl Shared {
     /// Where the same bytes lie already, or where they are written now.
     fn place(&mut self, bytes: &[u8], area: &mut Vec<u8>) -> u64 {

@@ -114,6 +114,32 @@ pub enum Fault {
     AfterEnd,
 }
 
+impl Fault {
+    /// Stable name, `snake_case`, for notes.
+    pub fn code(self) -> &'static str {
+        match self {
+            Fault::NotUtf8 => "line_not_utf8",
+            Fault::NoName => "line_no_name",
+            Fault::TwoNames => "line_two_names",
+            Fault::NameCharacter => "line_name_character",
+            Fault::LabelName => "line_label_name",
+            Fault::LabelValue => "line_label_value",
+            Fault::Unterminated => "line_unterminated",
+            Fault::LabelTwice => "line_label_twice",
+            Fault::NoValue => "line_no_value",
+            Fault::Value => "line_value",
+            Fault::Composite => "line_composite",
+            Fault::Stamp => "line_stamp",
+            Fault::Trailing => "line_trailing",
+            Fault::Exemplar => "line_exemplar",
+            Fault::ExemplarPlace => "line_exemplar_place",
+            Fault::Comment => "line_comment",
+            Fault::Type => "line_type",
+            Fault::AfterEnd => "line_after_end",
+        }
+    }
+}
+
 /// How many lines were read, by what they are: together all lines of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {

@@ -309,6 +309,19 @@ fn seconds_are_read_digit_by_digit() {
     }
 }
 
+#[test]
+fn a_million_label_sets() {
+    let mut body = String::from("# TYPE m counter\n");
+    for i in 0..1_000_000 {
+        body += &format!("m{{path=\"/{i}\",z=\"{}\"}} {i}\n", i % 7);
+    }
+    body += "m{";
+    let mut reader = Reader::new(body.as_bytes(), Format::Text);
+    let sum: f64 = reader.by_ref().map(|event| if let Event::Point(point) = event { point.value } else { 0.0 }).sum();
+    assert_eq!(sum, 499_999_500_000.0);
+    assert_eq!(reader.lines(), Lines { samples: 1_000_000, comments: 1, blank: 0, bad: 1 });
+}
+
 /// Lines as `split` sees them; nothing comes after a last line end.
 fn count(body: &[u8]) -> u64 {
     let ends = body.iter().filter(|&&b| b == b'\n').count() as u64;

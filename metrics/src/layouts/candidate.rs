@@ -9,6 +9,7 @@ use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 
 use super::Part;
+use super::guard::guarded;
 
 /// A file, looked into.
 #[derive(Clone, Debug)]
@@ -91,19 +92,22 @@ fn head(path: &Path) -> io::Result<Head> {
     let n = read_up_to(&mut file, &mut magic)?;
     let magic = &magic[..n];
     if magic.starts_with(b"PAR1") {
-        return Ok(match ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new()) {
+        let footer = File::open(path)?;
+        return Ok(match guarded(|| ArrowReaderMetadata::load(&footer, ArrowReaderOptions::new())) {
             Ok(metadata) => Head::Parquet(Arc::new(metadata)),
             Err(e) => Head::Other(format!("a Parquet file whose footer cannot be read: {e}")),
         });
     }
     if magic.starts_with(b"ARROW1") {
-        return Ok(match arrow::ipc::reader::FileReader::try_new(File::open(path)?, None) {
+        let schema = File::open(path)?;
+        return Ok(match guarded(|| arrow::ipc::reader::FileReader::try_new(schema, None)) {
             Ok(reader) => Head::Arrow(reader.schema()),
             Err(e) => Head::Other(format!("an Arrow file that cannot be read: {e}")),
         });
     }
     if magic.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
-        return Ok(match arrow::ipc::reader::StreamReader::try_new(BufReader::new(File::open(path)?), None) {
+        let schema = File::open(path)?;
+        return Ok(match guarded(|| arrow::ipc::reader::StreamReader::try_new(BufReader::new(schema), None)) {
             Ok(reader) => Head::Arrow(reader.schema()),
             Err(e) => Head::Other(format!("an Arrow stream that cannot be read: {e}")),
         });

@@ -3,7 +3,40 @@
 //! A layout looks at what the files of a run begin with and claims those that are its own, together where they make one capture (the parts of
 //! a Tachometer folder, a table of series and its samples); then it reads what it claimed.
 
+mod aiperf_parquet;
+mod batches;
+mod body;
 mod candidate;
+mod grafana;
+mod guard;
+mod influx;
+mod labels;
+mod lines;
+mod metrics_jsonl;
+mod numbers;
+mod otap;
+#[cfg(test)]
+mod parquet_cases;
+mod parquet_common;
+mod prom2parquet;
+mod prometheus_api;
+mod promtool;
+mod quoted;
+mod raw_prometheus;
+mod runs;
+mod scrape_files;
+mod scrape_index;
+#[cfg(test)]
+mod scrape_tests;
+mod scrapes;
+mod series_samples;
+mod shape;
+mod stamp;
+mod table;
+pub mod tachometer;
+mod text;
+mod texts;
+mod victoriametrics;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,10 +59,29 @@ pub struct Layout {
 }
 
 /// All layouts; the first that claims a file has it, so what is sure of itself stands first.
-pub const LAYOUTS: &[Layout] = &[];
+pub const LAYOUTS: &[Layout] = &[
+    raw_prometheus::LAYOUT,
+    metrics_jsonl::AIPERF,
+    metrics_jsonl::SRT_SCHEMA2,
+    scrape_index::LAYOUT,
+    scrape_files::LAYOUT,
+    tachometer::TACHOMETER,
+    prometheus_api::LAYOUT,
+    victoriametrics::LAYOUT,
+    promtool::DUMP,
+    promtool::BLOCKS,
+    influx::LAYOUT,
+    grafana::LAYOUT,
+    aiperf_parquet::AIPERF_PARQUET,
+    parquet_common::PARQUET_COMMON,
+    otap::OTAP,
+    prom2parquet::PROM2PARQUET,
+    series_samples::SERIES_SAMPLES,
+    table::TABLE,
+];
 
 /// Files that are one capture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
     /// What is read, in the order in which it is read. Keys and paths as in the candidates.
     pub files: Vec<Part>,

@@ -60,7 +60,7 @@ pub struct Anchor {
 }
 
 /// Which instant a scrape's stamp is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StampOf {
     /// The request's start (Prometheus, scripts).

@@ -1,6 +1,7 @@
 //! What a capture holds: endpoints, scrapes, series, samples, and how well each is known.
 
 mod capture;
+pub(crate) mod json;
 mod kind;
 mod labels;
 mod name;

@@ -20,6 +20,11 @@ impl Name {
         Name { seen, canonical }
     }
 
+    /// For a source that spells a name other than it was served, where what it was is known: Tachometer takes `_bucket` off.
+    pub fn meant(seen: &str, served: &str) -> Name {
+        Name { seen: seen.trim().into(), canonical: canonical(served.trim()).into() }
+    }
+
     /// As the source spells it.
     pub fn seen(&self) -> &str {
         &self.seen

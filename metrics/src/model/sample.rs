@@ -4,16 +4,18 @@
 pub const SECOND: i64 = 1_000_000_000;
 
 /// A value at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Sample {
     /// Nanoseconds since the Unix epoch; since the start of the capture where its clock is [`super::Clock::Elapsed`].
     pub at: i64,
     /// The value as served. NaN is a value: the instrument did not know.
+    #[serde(serialize_with = "super::json::number")]
     pub value: f64,
 }
 
 /// How a value was stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// As 64-bit float or as text: what was served.
     #[default]

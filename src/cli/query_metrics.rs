@@ -1,0 +1,186 @@
+//! `corr query --metrics`: series beside the events of a question.
+
+use std::io::Write;
+
+use anyhow::{Context as _, bail};
+use corr_metrics::select::Selector;
+
+use crate::metrics::asked::{Asked, Hit};
+use crate::metrics::beside::Beside;
+use crate::metrics::figures;
+use crate::metrics::span::{Coverage, Span};
+use crate::metrics::workers::{self, Said, Worker};
+use crate::query::answer::Window;
+use crate::query::sources::Sources;
+use crate::render::metrics::{Figured, Row};
+use crate::render::safe::terminal;
+use crate::render::shown::Shown;
+use crate::run::Run;
+
+/// What is joined, read from the flags.
+#[derive(Debug)]
+pub struct Wanted {
+    selectors: Vec<Selector>,
+    said: Vec<Said>,
+}
+
+/// The captures that are joined; kept apart from what borrows them.
+pub struct Joined<'r> {
+    asked: Asked<'r>,
+    workers: Vec<Worker>,
+    wanted: &'r Wanted,
+}
+
+impl Wanted {
+    /// Reads `--metrics` and `--map`; `None` if no series is wanted.
+    pub fn read(metrics: &[String], map: &[String]) -> anyhow::Result<Option<Wanted>> {
+        let mut selectors = Vec::new();
+        for text in metrics.iter().flat_map(|list| split(list)) {
+            selectors.push(Selector::parse(text).context("--metrics")?);
+        }
+        let mut said = Vec::new();
+        for text in map {
+            // A URL may hold `=`; a worker's name does not.
+            let Some((endpoint, worker)) = text.rsplit_once('=') else {
+                bail!("--map {text}: write ENDPOINT=WORKER, the endpoint by its name or URL as `corr metrics` prints it");
+            };
+            said.push(Said { endpoint: endpoint.to_string(), worker: worker.to_string() });
+        }
+        Ok((!selectors.is_empty()).then_some(Wanted { selectors, said }))
+    }
+
+    /// Reads the captures.
+    pub fn join<'r>(&'r self, run: &'r Run, sources: &Sources) -> Joined<'r> {
+        let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
+        Joined { asked: Asked::read(run), workers, wanted: self }
+    }
+}
+
+/// Selectors between commas that stand outside braces and quotes.
+fn split(list: &str) -> Vec<&str> {
+    let (mut out, mut start, mut depth) = (Vec::new(), 0, 0);
+    let mut quote: Option<char> = None;
+    let mut escaped = false;
+    for (at, c) in list.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'' | '`') => quote = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') => depth -= 1,
+            (None, ',') if depth <= 0 => {
+                out.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&list[start..]);
+    out.retain(|part| !part.trim().is_empty());
+    out
+}
+
+impl Joined<'_> {
+    /// The series, by worker.
+    pub fn beside(&self) -> Beside<'_> {
+        Beside::new(&self.asked, &self.wanted.selectors, &self.workers, &self.wanted.said)
+    }
+
+    /// The members that are joined.
+    pub fn hits(&self) -> Vec<Hit<'_>> {
+        self.asked.hits(&self.wanted.selectors)
+    }
+
+    /// Says what was joined with what, and what could not be.
+    pub fn tell(&self, beside: &Beside<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
+        for not_read in &self.asked.not_read {
+            writeln!(err, "corr: {}: {}; {}", terminal(&not_read.name), terminal(&not_read.why), terminal(&not_read.next))?;
+        }
+        if self.asked.captures.is_empty() {
+            writeln!(err, "corr: --metrics: the run holds no metric capture that could be read")?;
+        } else if beside.endpoints.is_empty() {
+            writeln!(err, "corr: --metrics: no such series; `corr metrics` lists those that there are")?;
+        }
+        for (endpoint, mapped) in &beside.endpoints {
+            match mapped {
+                Some(mapped) => {
+                    writeln!(err, "endpoint {} is {}: {}", terminal(endpoint), terminal(&mapped.worker), terminal(&mapped.how))?
+                }
+                None => {
+                    let names: Vec<&str> = self.workers.iter().map(|w| w.name.as_str()).collect();
+                    let names = if names.is_empty() { "the run's logs name none".to_string() } else { names.join(", ") };
+                    writeln!(
+                        err,
+                        "corr: endpoint {}: nothing shows which worker it is ({}); say so with --map ENDPOINT=WORKER",
+                        terminal(endpoint),
+                        terminal(&names)
+                    )?;
+                }
+            }
+        }
+        for captured in &self.asked.captures {
+            if captured.dial().to_utc().is_none() {
+                writeln!(
+                    err,
+                    "corr: {}: not joined: its clock counts from its own start, and where that lies is unknown",
+                    terminal(&captured.name)
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Figures of the members in a window, and how many of them the captures do not cover whole.
+    pub fn figures<'h>(&self, hits: &'h [Hit<'h>], since: i64, until: i64) -> (Vec<Row<'h>>, usize) {
+        let span = Span { since: Some(since), until: Some(until) };
+        self.laid(hits, span)
+    }
+
+    fn laid<'h>(&self, hits: &'h [Hit<'h>], span: Span) -> (Vec<Row<'h>>, usize) {
+        let (mut rows, mut short) = (Vec::new(), 0);
+        for hit in hits {
+            let Ok(placed) = span.on(hit.captured) else { continue };
+            short += usize::from(placed.coverage != Coverage::Whole);
+            rows.extend(figures::of(hit, &placed, QUANTILES).into_iter().map(|part| Row { hit, placed, part }));
+        }
+        (rows, short)
+    }
+
+    /// Figures of a question's window.
+    pub fn in_window<'h>(&self, hits: &'h [Hit<'h>], window: Window) -> Figured<'h> {
+        Figured { rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
+    }
+
+    /// The worker of a hit's endpoint.
+    pub fn worker(&self, hit: &Hit<'_>) -> Option<String> {
+        let endpoint = hit.captured.capture().endpoint(hit.member.endpoint)?;
+        workers::of(endpoint, &self.workers, &self.wanted.said).map(|m| m.worker)
+    }
+}
+
+/// Quantiles of histograms beside events.
+const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
+
+/// Puts the samples beside an event.
+pub fn put(event: &mut Shown, beside: &Beside<'_>) {
+    event.beside = Some(match (&event.worker, event.stamp) {
+        (None, _) => Err("nothing says which worker wrote this".into()),
+        (_, None) => Err("no stamp".into()),
+        (Some(worker), Some(_)) if !beside.knows(worker) => Err(format!("no endpoint is {worker}")),
+        (Some(worker), Some(stamp)) => Ok(beside.of(worker, stamp)),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_stand_between_commas() {
+        assert_eq!(split("a,b{x=\"1,2\",y='}'},c"), ["a", "b{x=\"1,2\",y='}'}", "c"]);
+        assert_eq!(split("a{x=\"\\\",\"}"), ["a{x=\"\\\",\"}"]);
+        assert!(split(" , ").is_empty());
+    }
+}

@@ -1,0 +1,150 @@
+//! The captures that a question goes to, and the series that it means.
+
+use std::sync::LazyLock;
+
+use corr_metrics::catalogue::{Catalogue, Group, Member};
+use corr_metrics::model::{Capture, Endpoint, EndpointId, SeriesId};
+use corr_metrics::select::Selector;
+use corr_metrics::window::scrapes::Scrapes;
+
+use super::moment::Dial;
+use crate::run::Run;
+use crate::run::captures::{Captures, Source};
+use crate::run::source::NotRead;
+
+/// Every capture of a run.
+pub struct Asked<'r> {
+    pub captures: Vec<Captured<'r>>,
+    /// Captures that could not be read.
+    pub not_read: Vec<NotRead>,
+}
+
+/// A capture, catalogued.
+pub struct Captured<'r> {
+    /// What citations call it: the name of its file, or of the folder that holds its files.
+    pub name: String,
+    pub source: Source<'r>,
+    pub catalogue: Catalogue,
+    /// Scrapes of each endpoint: as the capture keeps them, else the times of its samples.
+    scrapes: Vec<Scrapes>,
+    /// First and last sample.
+    extent: Option<(i64, i64)>,
+}
+
+/// A member of a family that was asked for, with its series that were.
+pub struct Hit<'a> {
+    pub captured: &'a Captured<'a>,
+    pub group: &'a Group,
+    pub member: &'a Member,
+    /// The series of the member that the selector means.
+    pub series: Vec<SeriesId>,
+}
+
+impl<'r> Asked<'r> {
+    /// Reads and catalogues the captures of a run.
+    pub fn read(run: &'r Run) -> Asked<'r> {
+        let Captures { read, not_read } = Captures::read(run);
+        let captures = Captures { read, not_read: Vec::new() };
+        let families = captures.families();
+        let captured = |source: Source<'r>| {
+            let catalogue = Catalogue::new(&source.capture, &families);
+            let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
+            Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+        };
+        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+    }
+
+    /// The members that one of the selectors means; all of them without any.
+    pub fn hits(&self, selectors: &[Selector]) -> Vec<Hit<'_>> {
+        let mut hits = Vec::new();
+        for captured in &self.captures {
+            for group in &captured.catalogue.families {
+                for member in &group.members {
+                    let meant = |id: &SeriesId| {
+                        let capture = captured.capture();
+                        let endpoint = capture.endpoint(member.endpoint);
+                        selectors.is_empty()
+                            || capture.get(*id).is_some_and(|series| selectors.iter().any(|s| s.matches(series, endpoint, &group.name)))
+                    };
+                    let series: Vec<SeriesId> = member.parts.series().into_iter().filter(meant).collect();
+                    if !series.is_empty() {
+                        hits.push(Hit { captured, group, member, series });
+                    }
+                }
+            }
+        }
+        hits
+    }
+}
+
+impl Captured<'_> {
+    /// What was read.
+    pub fn capture(&self) -> &Capture {
+        &self.source.capture
+    }
+
+    /// When an endpoint was scraped.
+    pub fn scrapes(&self, endpoint: EndpointId) -> &Scrapes {
+        static UNKNOWN: LazyLock<Scrapes> = LazyLock::new(Scrapes::unknown);
+        self.scrapes.get(endpoint.0 as usize).unwrap_or(&UNKNOWN)
+    }
+
+    /// First and last sample or scrape, on the capture's clock.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        self.extent
+    }
+
+    /// The clock of its samples.
+    pub fn dial(&self) -> Dial<'_> {
+        Dial::of(self.capture())
+    }
+
+    /// Where a number comes from: `path#name{labels}[target]@t0..t1`.
+    pub fn citation(&self, series: SeriesId, from: i64, to: i64) -> String {
+        let endpoint = self.capture().get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
+        self.cited(&self.capture().spelled(series), endpoint, from, to)
+    }
+
+    /// The same for a family of series.
+    pub fn cited(&self, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
+        let target = self.capture().endpoint(endpoint).map(title).unwrap_or_default();
+        let dial = self.dial();
+        format!("{}#{spelled}[{target}]@{}..{}", self.name, dial.show(from), dial.show(to))
+    }
+}
+
+fn scrapes(capture: &Capture) -> Vec<Scrapes> {
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); capture.endpoints.len()];
+    for (i, series) in capture.series.iter().enumerate() {
+        if let Some(of) = of.get_mut(series.endpoint.0 as usize) {
+            of.push(i as u32);
+        }
+    }
+    let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
+    capture.endpoints.iter().zip(&of).map(|(endpoint, series)| Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series))).collect()
+}
+
+fn extent(capture: &Capture) -> Option<(i64, i64)> {
+    let ids = || 0..capture.samples.series() as u32;
+    let first = ids().filter_map(|id| capture.samples.blocks(id).first()).map(|b| b.first).min()?;
+    let last = ids().filter_map(|id| capture.samples.blocks(id).last()).map(|b| b.last).max()?;
+    let tried = || capture.endpoints.iter().flat_map(|e| &e.scrapes).map(|s| s.at);
+    Some((tried().chain([first]).min()?, tried().chain([last]).max()?))
+}
+
+/// What an endpoint is called: its name, else its URL.
+pub fn title(endpoint: &Endpoint) -> String {
+    if endpoint.name.is_empty() { endpoint.url.clone().unwrap_or_default() } else { endpoint.name.clone() }
+}
+
+fn name(run: &Run, source: &Source<'_>) -> String {
+    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| key.to_string(), |s| s.name.clone());
+    match &source.set.files[..] {
+        [only] => printed(&only.key),
+        [first, ..] => {
+            let first = printed(&first.key);
+            first.rsplit_once('/').map_or(first.clone(), |(folder, _)| format!("{folder}/"))
+        }
+        [] => String::new(),
+    }
+}

@@ -1,0 +1,11 @@
+//! Metric captures of a run, asked: which series, in which window, with which figures.
+
+pub mod asked;
+pub mod beside;
+pub mod figures;
+pub mod moment;
+pub mod span;
+pub mod sums;
+pub mod workers;
+
+pub use asked::{Asked, Captured, Hit};

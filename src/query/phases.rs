@@ -1,0 +1,111 @@
+//! Windows that a run's own records name: the load generator's phases, the driver's benchmark and its teardown.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use corr_parsers::event::{Event, Value};
+
+use super::sources::Asked;
+use crate::run::events::{self, Facts, Start};
+
+/// A window that records name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// `warmup`, `measured`, `benchmark`, `teardown`, or the load generator's own word.
+    pub name: String,
+    /// UTC nanoseconds, half-open; `None` is without an end.
+    pub since: i64,
+    pub until: Option<i64>,
+    /// What says so, with the records that are its ends.
+    pub how: String,
+}
+
+/// The formats whose records name phases.
+const FORMATS: &[&str] = &["aiperf", "srtctl"];
+
+/// All of a run, by name.
+pub fn all(sources: &[Asked]) -> Vec<Phase> {
+    let mut found = Found::default();
+    for source in sources.iter().filter(|s| FORMATS.contains(&s.format)) {
+        let Ok(bytes) = source.bytes() else { continue };
+        events::each(bytes, &source.layout, source.timing(), Start::of_source(), bytes.len(), |_, event, facts| {
+            found.take(event, facts, &source.name);
+            ControlFlow::Continue(())
+        });
+    }
+    found.phases()
+}
+
+#[derive(Default)]
+struct Found {
+    /// Requests of each phase: their number, first start and last end, with the records that say so.
+    requests: BTreeMap<String, Requests>,
+    benchmark: Option<(i64, String)>,
+    completed: Option<(i64, String)>,
+    cleanup: Option<(i64, String)>,
+}
+
+struct Requests {
+    n: u64,
+    first: (i64, String),
+    last: (i64, String),
+}
+
+impl Found {
+    fn take(&mut self, event: &Event<'_>, facts: &Facts, source: &str) {
+        let Some(stamp) = facts.stamp else { return };
+        let here = || format!("{source}:{}", facts.line);
+        if let Some(Value::Str(phase)) = event.get("benchmark_phase") {
+            // A request without an end was seen to start.
+            let end = match event.get("request_end_ns") {
+                Some(Value::Int(ns)) => *ns,
+                _ => stamp.start,
+            };
+            let name = if phase == "profiling" { "measured" } else { phase };
+            let known = self.requests.entry(name.to_string()).or_insert_with(|| Requests {
+                n: 0,
+                first: (i64::MAX, String::new()),
+                last: (i64::MIN, String::new()),
+            });
+            known.n += 1;
+            if stamp.start < known.first.0 {
+                known.first = (stamp.start, here());
+            }
+            if end > known.last.0 {
+                known.last = (end, here());
+            }
+        }
+        let place = match event.kind.name {
+            "benchmark_started" => &mut self.benchmark,
+            "benchmark_completed" | "benchmark_failed" => &mut self.completed,
+            "cleanup_started" => &mut self.cleanup,
+            _ => return,
+        };
+        // The first start, and the last end before it is known what came of it.
+        if place.is_none() {
+            *place = Some((stamp.start, here()));
+        }
+    }
+
+    fn phases(self) -> Vec<Phase> {
+        let mut out: Vec<Phase> = self
+            .requests
+            .into_iter()
+            .map(|(name, found)| Phase {
+                name,
+                since: found.first.0,
+                // Half-open: the last request's end is in it.
+                until: found.last.0.checked_add(1),
+                how: format!("{} requests of the load generator, {} to {}", found.n, found.first.1, found.last.1),
+            })
+            .collect();
+        if let (Some((since, from)), Some((until, to))) = (&self.benchmark, &self.completed) {
+            let how = format!("the driver's benchmark command, warm-up in it, {from} to {to}");
+            out.push(Phase { name: "benchmark".into(), since: *since, until: Some(*until), how });
+        }
+        if let Some((since, from)) = self.cleanup.or(self.completed) {
+            out.push(Phase { name: "teardown".into(), since, until: None, how: format!("from the driver's {from} on") });
+        }
+        out
+    }
+}

@@ -1,0 +1,514 @@
+//! What series did in a window.
+
+use std::io::{self, Write};
+
+use corr_metrics::model::{Fidelity, Sample};
+use corr_metrics::window::counter::{self, Grade};
+use corr_metrics::window::quantile::{Estimate, Quantile};
+use corr_metrics::window::{gauge, histogram, mean, summary};
+use serde_json::{Value as Json, json};
+
+use super::catalogue::fidelity;
+use super::json as dated;
+use super::{computed, number, seconds, table};
+use crate::metrics::asked::{Captured, Hit, title};
+use crate::metrics::figures::{Counter, Figure, Histogram, Part};
+use crate::metrics::span::{Coverage, Placed};
+use crate::render::events::Format;
+use crate::render::paint::{Paint, Tone};
+use crate::render::safe::{self, terminal};
+
+/// Figures of a window, with what they rest on.
+pub struct Figured<'a> {
+    pub rows: Vec<Row<'a>>,
+}
+
+/// The figure of a part of a hit.
+pub struct Row<'a> {
+    pub hit: &'a Hit<'a>,
+    pub placed: Placed,
+    pub part: Part,
+}
+
+impl Figured<'_> {
+    /// Writes them.
+    pub fn write(&self, format: Format, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Text => {
+                for (i, row) in self.rows.iter().enumerate() {
+                    if i > 0 {
+                        writeln!(out)?;
+                    }
+                    row.text(paint, out)?;
+                }
+                Ok(())
+            }
+            Format::Json => {
+                let rows: Vec<Json> = self.rows.iter().map(Row::json).collect();
+                safe::write_json(out, &json!({"schema": "corr.metrics.window.v1", "figures": rows}), true)?;
+                writeln!(out)
+            }
+            Format::Jsonl => {
+                for row in &self.rows {
+                    safe::write_json(out, &row.json(), false)?;
+                    writeln!(out)?;
+                }
+                Ok(())
+            }
+            Format::Csv | Format::Markdown => table::write(format, COLUMNS, self.rows.iter().map(Row::cells), out),
+        }
+    }
+}
+
+const COLUMNS: &[&str] = &[
+    "series",
+    "target",
+    "type",
+    "origin",
+    "status",
+    "least",
+    "most",
+    "samples",
+    "first_time",
+    "first",
+    "last_time",
+    "last",
+    "resets",
+    "start",
+    "end",
+    "per_second",
+    "min",
+    "median",
+    "max",
+    "time_weighted_mean",
+    "coverage",
+    "quantiles",
+    "mean",
+    "capture",
+];
+
+impl Row<'_> {
+    /// `name{labels}[target]`.
+    pub fn name(&self) -> String {
+        let target = self.target();
+        if target.is_empty() { self.spelled() } else { format!("{}[{target}]", self.spelled()) }
+    }
+
+    /// The figure on one line.
+    pub fn brief(&self) -> String {
+        let text = match &self.part.figure {
+            Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket }) => {
+                let bound = bracket.map_or_else(String::new, |b| format!(" ({})", bracket_words(b)));
+                format!("+{}{bound}", computed(delta.inner.value))
+            }
+            Figure::Counter(Counter { answer, bracket }) => {
+                let bound = bracket.and_then(|b| b.1).map_or_else(String::new, |most| format!(" (at most {})", computed(most)));
+                let what = match answer {
+                    counter::Answer::Refused(refusal) => refusal.words(),
+                    counter::Answer::OneSample(_) => "one sample, no difference",
+                    _ => "no sample",
+                };
+                format!("{what}{bound}")
+            }
+            Figure::Gauge(gauge::Answer::Answered(found)) => {
+                let value = |s: &Option<Sample>| s.map_or_else(|| "?".to_string(), |s| number(s.value));
+                let median = found.median.as_ref().map_or_else(|| "?".to_string(), |m| number(m.value));
+                format!("min {}, median {median}, max {} of {} samples", value(&found.min), value(&found.max), found.n)
+            }
+            Figure::Gauge(gauge::Answer::NoSamples { .. }) => "no sample".into(),
+            Figure::Gauge(gauge::Answer::Refused(refusal)) => refusal.words().into(),
+            Figure::Histogram(found) => match &found.answer {
+                histogram::Answer::Answered(buckets) => {
+                    let n = buckets.buckets.last().map_or(0.0, |b| b.cumulative.count);
+                    let quantiles: Vec<String> = found.quantiles.iter().map(quantile_words).collect();
+                    format!("{} observations; {}", computed(n), quantiles.join("; "))
+                }
+                histogram::Answer::Refused(refusal) => refusal.words().into(),
+                histogram::Answer::OneSample { .. } => "one scrape, no difference".into(),
+                histogram::Answer::NoSamples => "no scrape".into(),
+            },
+            Figure::Summary(found) => match (&found.mean, found.no_mean) {
+                (Some(mean), _) => mean_words(mean),
+                (None, why) => why.map_or_else(|| "no mean".into(), |why| format!("no mean: {}", no_mean(why))),
+            },
+        };
+        if self.placed.coverage == Coverage::Whole { text } else { format!("{text} (the capture covers a part of it)") }
+    }
+
+    /// `name{labels}` of its series; of several the family's.
+    fn spelled(&self) -> String {
+        match self.part.series[..] {
+            [one] => self.hit.captured.capture().spelled(one),
+            _ => format!("{}{}", self.hit.group.name, self.hit.member.labels),
+        }
+    }
+
+    fn target(&self) -> String {
+        self.hit.captured.capture().endpoint(self.hit.member.endpoint).map(title).unwrap_or_default()
+    }
+
+    fn cited(&self, from: i64, to: i64) -> Option<String> {
+        self.part.series.first().map(|id| match self.part.series.len() {
+            1 => self.hit.captured.citation(*id, from, to),
+            _ => self.hit.captured.cited(&self.spelled(), self.hit.member.endpoint, from, to),
+        })
+    }
+
+    /// First and last sample that the figure rests on.
+    fn rests_on(&self) -> Option<(i64, i64)> {
+        match &self.part.figure {
+            Figure::Counter(Counter { answer, .. }) => match answer {
+                counter::Answer::Answered(delta) => Some((delta.first.at, delta.last.at)),
+                counter::Answer::OneSample(one) => Some((one.sample.at, one.sample.at)),
+                _ => None,
+            },
+            Figure::Gauge(gauge::Answer::Answered(_)) => Some((self.placed.window.from(), self.placed.window.to())),
+            Figure::Histogram(Histogram { answer: histogram::Answer::Answered(found), .. }) => {
+                Some((found.segments.first()?.first, found.segments.last()?.last))
+            }
+            Figure::Summary(summary) => {
+                let ends = summary.quantiles.iter().filter_map(|q| Some((q.first?.at, q.last?.at)));
+                ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+        let captured = self.hit.captured;
+        let typed = self.hit.group.typed;
+        let name = paint.tone(Tone::Kind, &terminal(&self.spelled()));
+        let place = paint.tone(Tone::Place, &terminal(&self.target()));
+        writeln!(out, "{name}  {place}  {} ({})", typed.kind.word(), typed.origin.word())?;
+        let dial = captured.dial();
+        for line in self.lines(captured) {
+            writeln!(out, "  {line}")?;
+        }
+        if let Some(slack) = &self.placed.error {
+            writeln!(out, "  the window's edges are ± {} on this capture's clock", seconds(slack.by))?;
+        }
+        if let Coverage::Part { late, early } = self.placed.coverage {
+            let mut parts = Vec::new();
+            if late > 0 {
+                parts.push(format!("begins {} after the window's start", seconds(late)));
+            }
+            if early > 0 {
+                parts.push(format!("ends {} before the window's end", seconds(early)));
+            }
+            let (first, last) = captured.extent().map(|(a, b)| (dial.show(a), dial.show(b))).unwrap_or_default();
+            let text = format!("the capture {}: it covers {first} … {last}", parts.join(" and "));
+            writeln!(out, "  {}", paint.tone(Tone::Warn, &text))?;
+        }
+        let capture = captured.capture();
+        if capture.fidelity != Fidelity::Raw {
+            writeln!(out, "  {}", paint.tone(Tone::Warn, fidelity(capture.fidelity)))?;
+        }
+        if let Some(cited) = self.rests_on().and_then(|(from, to)| self.cited(from, to)) {
+            writeln!(out, "  {}", paint.tone(Tone::Dim, &terminal(&cited)))?;
+        }
+        Ok(())
+    }
+
+    fn lines(&self, captured: &Captured<'_>) -> Vec<String> {
+        let sample = |s: &Sample| format!("{} at {}", number(s.value), captured.dial().show(s.at));
+        match &self.part.figure {
+            Figure::Counter(counter) => counter_lines(counter, sample, captured),
+            Figure::Gauge(answer) => gauge_lines(answer, sample),
+            Figure::Histogram(found) => histogram_lines(found, captured),
+            Figure::Summary(found) => summary_lines(found, sample),
+        }
+    }
+
+    /// The figure with all that it rests on.
+    pub fn json(&self) -> Json {
+        let captured = self.hit.captured;
+        let dial = captured.dial();
+        let (kind, answer) = match &self.part.figure {
+            Figure::Counter(found) => {
+                let mut answer = dated::of(&found.answer, dial);
+                answer["least"] = json!(found.bracket.map(|b| b.0));
+                answer["most"] = json!(found.bracket.and_then(|b| b.1));
+                answer["rate"] = found.answer.delta().and_then(counter::Delta::rate).map_or(Json::Null, |r| dated::of(&r, dial));
+                ("counter", answer)
+            }
+            Figure::Gauge(answer) => ("gauge", dated::of(answer, dial)),
+            Figure::Histogram(found) => {
+                let mut answer = dated::of(&found.answer, dial);
+                answer["quantiles"] = dated::of(&found.quantiles, dial);
+                answer["mean"] = match &found.mean {
+                    Some(Ok(mean)) => dated::of(mean, dial),
+                    _ => Json::Null,
+                };
+                ("histogram", answer)
+            }
+            Figure::Summary(summary) => ("summary", dated::of(summary, dial)),
+        };
+        let labels: serde_json::Map<String, Json> = match self.part.series[..] {
+            [one] => captured.capture().get(one).map(|s| s.labels.iter().map(|(k, v)| (k.to_string(), v.into())).collect()),
+            _ => Some(self.hit.member.labels.iter().map(|(k, v)| (k.to_string(), v.into())).collect()),
+        }
+        .unwrap_or_default();
+        json!({
+            "capture": captured.name,
+            "target": self.target(),
+            "family": self.hit.group.name,
+            "series": self.spelled(),
+            "labels": labels,
+            "type": self.hit.group.typed.kind.word(),
+            "type_origin": self.hit.group.typed.origin,
+            "figure": kind,
+            "answer": answer,
+            "clock_error_ns": self.placed.error.map(|e| e.by),
+            "covered": match self.placed.coverage { Coverage::Whole => "whole", Coverage::Part { .. } => "part", Coverage::Outside => "outside" },
+            "exact": !self.part.rounded(captured),
+            "fidelity": captured.capture().fidelity,
+            "citation": self.rests_on().and_then(|(from, to)| self.cited(from, to)),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let captured = self.hit.captured;
+        let dial = captured.dial();
+        let typed = self.hit.group.typed;
+        let mut cells = vec![String::new(); COLUMNS.len()];
+        let mut put = |column: &str, text: String| {
+            if let Some(cell) = COLUMNS.iter().position(|c| *c == column).and_then(|i| cells.get_mut(i)) {
+                *cell = text;
+            }
+        };
+        put("series", self.spelled());
+        put("target", self.target());
+        put("type", typed.kind.word().into());
+        put("origin", typed.origin.word().into());
+        put("capture", captured.name.clone());
+        match &self.part.figure {
+            Figure::Counter(Counter { answer, bracket }) => {
+                put("status", counter_status(answer).into());
+                put("most", bracket.and_then(|b| b.1).map(computed).unwrap_or_default());
+                if let counter::Answer::Answered(delta) = answer {
+                    put("least", bracket.map(|b| computed(b.0)).unwrap_or_default());
+                    put("samples", delta.n.to_string());
+                    put("first_time", dial.show(delta.first.at));
+                    put("first", number(delta.first.value));
+                    put("last_time", dial.show(delta.last.at));
+                    put("last", number(delta.last.value));
+                    put("resets", delta.resets.len().to_string());
+                    put("start", grade(delta.start.grade).into());
+                    put("end", grade(delta.end.grade).into());
+                    put("per_second", delta.rate().map(|r| computed(r.per_second.value)).unwrap_or_default());
+                }
+            }
+            Figure::Gauge(gauge::Answer::Answered(found)) => {
+                put("status", "answered".into());
+                put("samples", found.n.to_string());
+                put("min", found.min.map(|s| number(s.value)).unwrap_or_default());
+                put("median", found.median.as_ref().map(|m| number(m.value)).unwrap_or_default());
+                put("max", found.max.map(|s| number(s.value)).unwrap_or_default());
+                put("time_weighted_mean", found.time_weighted.map(computed).unwrap_or_default());
+                put("coverage", found.coverage.map(computed).unwrap_or_default());
+            }
+            Figure::Gauge(gauge::Answer::NoSamples { .. }) => put("status", "no_samples".into()),
+            Figure::Gauge(gauge::Answer::Refused(_)) => put("status", "refused".into()),
+            Figure::Histogram(found) => {
+                put("status", histogram_status(&found.answer).into());
+                put("quantiles", found.quantiles.iter().map(quantile_words).collect::<Vec<_>>().join("; "));
+                if let Some(Ok(mean)) = &found.mean {
+                    put("mean", computed(mean.value));
+                }
+                if let histogram::Answer::Answered(buckets) = &found.answer {
+                    put("samples", buckets.buckets.last().map(|b| number(b.cumulative.count)).unwrap_or_default());
+                }
+            }
+            Figure::Summary(found) => {
+                put("status", "answered".into());
+                put("mean", found.mean.as_ref().map(|m| computed(m.value)).unwrap_or_default());
+            }
+        }
+        cells
+    }
+}
+
+fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Exact => "exact",
+        Grade::WithinOneScrape => "within one scrape",
+        Grade::Approximate => "approximate",
+    }
+}
+
+fn counter_status(answer: &counter::Answer) -> &'static str {
+    match answer {
+        counter::Answer::Answered(_) => "answered",
+        counter::Answer::OneSample(_) => "one_sample",
+        counter::Answer::NoSamples(_) => "no_samples",
+        counter::Answer::Refused(_) => "refused",
+    }
+}
+
+fn histogram_status(answer: &histogram::Answer) -> &'static str {
+    match answer {
+        histogram::Answer::Answered(_) => "answered",
+        histogram::Answer::OneSample { .. } => "one_sample",
+        histogram::Answer::NoSamples => "no_samples",
+        histogram::Answer::Refused(_) => "refused",
+    }
+}
+
+/// `at least 5, at most 7`, or what of it is known.
+pub fn bracket_words(bracket: (f64, Option<f64>)) -> String {
+    match bracket {
+        (least, Some(most)) if least == most => format!("{} exactly", computed(least)),
+        (least, Some(most)) => format!("at least {}, at most {}", computed(least), computed(most)),
+        (least, None) => format!("at least {}; no upper bound", computed(least)),
+    }
+}
+
+fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured: &Captured<'_>) -> Vec<String> {
+    let bound = counter.bracket.map(bracket_words).unwrap_or_default();
+    match &counter.answer {
+        counter::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
+        counter::Answer::NoSamples(nothing) => {
+            let mut lines = vec!["no sample in the window: unknown, not zero".to_string()];
+            if let (Some(before), Some(after)) = (&nothing.before, &nothing.after) {
+                lines.push(format!("around it {} and {}", sample(before), sample(after)));
+            }
+            if nothing.outer.is_some() {
+                lines.push(bound);
+            }
+            lines
+        }
+        counter::Answer::OneSample(one) => {
+            vec![format!("one sample in the window, {}: no difference, which is not a difference of zero", sample(&one.sample)), bound]
+        }
+        counter::Answer::Answered(delta) => {
+            let mut lines = vec![format!(
+                "{} between {} samples, {} and {}",
+                computed(delta.inner.value),
+                delta.n,
+                sample(&delta.first),
+                sample(&delta.last)
+            )];
+            if delta.inner.error > 0.0 {
+                lines.push(format!("± {}, as values were stored as 32-bit floats", computed(delta.inner.error)));
+            }
+            lines.push(format!("in the window {bound}"));
+            if let Some(rate) = delta.rate() {
+                lines.push(format!("{}/s between these two samples", computed(rate.per_second.value)));
+            }
+            let edge = |edge: &counter::Edge| match edge.grade {
+                Grade::Exact => "exact".to_string(),
+                other => format!("{} ({})", grade(other), seconds(edge.gap)),
+            };
+            lines.push(format!("start {}, end {}", edge(&delta.start), edge(&delta.end)));
+            for reset in &delta.resets {
+                lines.push(format!("reset: {}, then {}", sample(&reset.before), sample(&reset.after)));
+            }
+            if !delta.resets.is_empty() {
+                lines.push(format!("{} more were counted by later lives before their first scrape", computed(delta.restart_base.value)));
+            }
+            if let Some(first) = &delta.first_appearance {
+                let dial = captured.dial();
+                lines.push(format!(
+                    "first seen at {} with {}; the scrape at {} did not have it: not part of the difference",
+                    dial.show(first.at),
+                    number(first.value),
+                    dial.show(first.absent_at)
+                ));
+            }
+            lines
+        }
+    }
+}
+
+fn gauge_lines(answer: &gauge::Answer, sample: impl Fn(&Sample) -> String) -> Vec<String> {
+    match answer {
+        gauge::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
+        gauge::Answer::NoSamples { before } => {
+            let before = before.as_ref().map_or_else(String::new, |b| format!(" (before it {})", sample(b)));
+            vec![format!("no sample in the window{before}: unknown, not zero")]
+        }
+        gauge::Answer::Answered(found) => {
+            let mut lines = Vec::new();
+            if let (Some(min), Some(median), Some(max)) = (&found.min, &found.median, &found.max) {
+                lines.push(format!("min {}, median {}, max {}", sample(min), number(median.value), sample(max)));
+            }
+            let nan = if found.n_nan > 0 { format!(", {} of them NaN", found.n_nan) } else { String::new() };
+            let coverage = found.coverage.map_or_else(String::new, |c| format!(" over {} % of the window", computed(c * 100.0)));
+            let mean = found.time_weighted.map_or_else(String::new, |m| format!("; mean {} weighed by time{coverage}", computed(m)));
+            lines.push(format!("{} samples{nan}{mean}", found.n));
+            if found.error > 0.0 {
+                lines.push(format!("± {}, as values were stored as 32-bit floats", computed(found.error)));
+            }
+            if let Some(carried) = &found.carried {
+                lines.push(format!("carried in: {}", sample(carried)));
+            }
+            lines
+        }
+    }
+}
+
+/// `p50 0.667 in (0.5, 1]`.
+pub fn quantile_words(quantile: &Quantile) -> String {
+    let name = format!("p{}", computed(quantile.q * 100.0));
+    let forced = if quantile.forced_monotonic { " (a bucket counted less than one below it)" } else { "" };
+    match quantile.estimate {
+        Estimate::Within { value, low, high } => format!("{name} about {} in ({}, {}]{forced}", computed(value), number(low), number(high)),
+        Estimate::Censored { above } => format!("{name} > {}{forced}", number(above)),
+        Estimate::Outside { value } => format!("{name} {}", number(value)),
+        Estimate::Undefined { reason } => format!("{name} undefined: {}", reason.words()),
+    }
+}
+
+fn histogram_lines(found: &Histogram, captured: &Captured<'_>) -> Vec<String> {
+    let dial = captured.dial();
+    match &found.answer {
+        histogram::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
+        histogram::Answer::NoSamples => vec!["no scrape in the window has every bucket: unknown, not zero".into()],
+        histogram::Answer::OneSample { at } => vec![format!("one scrape in the window, at {}: no difference", dial.show(*at))],
+        histogram::Answer::Answered(buckets) => {
+            let n = buckets.buckets.last().map_or(0.0, |b| b.cumulative.count);
+            let stretches: Vec<String> =
+                buckets.segments.iter().map(|s| format!("{} … {}", dial.show(s.first), dial.show(s.last))).collect();
+            let mut lines = vec![format!("{} observations between the scrapes {}", computed(n), stretches.join(" and "))];
+            lines.extend(found.quantiles.iter().map(quantile_words));
+            match &found.mean {
+                Some(Ok(mean)) => lines.push(mean_words(mean)),
+                Some(Err(why)) => lines.push(format!("no mean: {}", no_mean(*why))),
+                None => lines.push("no mean: the capture has no sum".into()),
+            }
+            lines
+        }
+    }
+}
+
+fn mean_words(mean: &mean::Mean) -> String {
+    format!("mean {} = {} / {}", computed(mean.value), computed(mean.sum.inner.value), computed(mean.count.inner.value))
+}
+
+fn no_mean(why: mean::NoMean) -> &'static str {
+    match why {
+        mean::NoMean::NoDifference => "sum or count has no difference in the window",
+        mean::NoMean::OtherScrapes => "sum and count were not read, or not reset, at the same scrapes",
+        mean::NoMean::NoObservations => "nothing was observed",
+    }
+}
+
+fn summary_lines(found: &summary::Summary, sample: impl Fn(&Sample) -> String) -> Vec<String> {
+    let mut lines = Vec::new();
+    for quantile in &found.quantiles {
+        let name = format!("p{}", computed(quantile.q * 100.0));
+        lines.push(match (&quantile.refused, &quantile.min, &quantile.max) {
+            (Some(refusal), _, _) => format!("{name}: no figure: {}", refusal.words()),
+            (None, Some(min), Some(max)) => {
+                format!("{name} as the server reported it, over an unknown stretch: min {}, max {}", sample(min), sample(max))
+            }
+            _ => format!("{name}: no number in the window"),
+        });
+    }
+    match (&found.mean, found.no_mean) {
+        (Some(mean), _) => lines.push(mean_words(mean)),
+        (None, Some(why)) => lines.push(format!("no mean: {}", no_mean(why))),
+        (None, None) => {}
+    }
+    lines
+}
