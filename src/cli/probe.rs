@@ -11,6 +11,7 @@ use super::exit;
 ///
 /// An expected metric that is not there is explained as far as the evidence goes: endpoint down, metrics not enabled, lazy until its first
 /// use, another version, spelling, port or role. It is there if any of the endpoints has it.
+/// SGLang's cache hit is that of its last prefill batch.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   corr probe node1:30000

@@ -56,7 +56,7 @@ pub enum Verdict {
 pub enum Reason {
     /// Nobody answers.
     EndpointDown { kind: &'static str, what: String },
-    /// It answers, but the answer could not be read to its end.
+    /// Somebody answers, but not with what could be read to its end.
     Unreadable { kind: &'static str, what: String },
     /// 404.
     NotEnabled { server: Option<String> },
@@ -120,7 +120,8 @@ fn why(canonical: &str, endpoint: &Endpoint) -> Missing {
             let (reason, verdict) = match kind {
                 "http_status" if endpoint.status == Some(404) => (Reason::NotEnabled { server: endpoint.server.clone() }, Verdict::Absent),
                 _ if failure.answered => (Reason::NoMetrics { kind, what }, Verdict::Absent),
-                "cut" | "too_large" => (Reason::Unreadable { kind, what }, Verdict::Unreachable),
+                // Somebody is there.
+                "cut" | "too_large" | "tls" | "protocol" | "no_answer" => (Reason::Unreadable { kind, what }, Verdict::Unreachable),
                 _ => (Reason::EndpointDown { kind, what }, Verdict::Unreachable),
             };
             reasons.push(reason);

@@ -91,7 +91,8 @@ async fn answers_that_are_no_metrics() {
 
     let endless = Server::new(|_, _| Answer::Endless);
     let cut = Server::new(|_, _| Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\nup 1\n".to_vec()));
-    for (server, kind) in [(&endless, "too_large"), (&cut, "cut")] {
+    let closed = Server::new(|_, _| Answer::Raw(Vec::new()));
+    for (server, kind) in [(&endless, "too_large"), (&cut, "cut"), (&closed, "no_answer")] {
         let (outcome, _, reasons) = why(server, "sglang:token_usage").await;
         assert_eq!(outcome, Outcome::Unreachable, "what was not read is not known");
         assert!(matches!(&reasons[..], [Reason::Unreadable { kind: k, .. }] if *k == kind), "{reasons:?}");
