@@ -162,7 +162,7 @@ impl<'c> Names<'c> {
         let of = |families: &BTreeMap<String, Family>| families.get(family).and_then(|f| f.kind).filter(|k| *k != Kind::Unknown);
         of(self.capture)
             .map(|kind| Typed { kind, origin: Origin::Declared })
-            .or_else(|| known::kind(family).map(|kind| Typed { kind, origin: Origin::Known }))
+            .or_else(|| known(family).map(|kind| Typed { kind, origin: Origin::Known }))
             .or_else(|| of(self.siblings).map(|kind| Typed { kind, origin: Origin::Sibling }))
     }
 
@@ -212,6 +212,12 @@ impl<'c> Names<'c> {
         }
         (name.to_string(), None, Role::Value)
     }
+}
+
+/// The type that corr's table has for a family, also of a counter whose `_total` was cut.
+fn known(family: &str) -> Option<Kind> {
+    let cut = || known::kind(&format!("{family}_total")).filter(|k| *k == Kind::Counter);
+    known::kind(family).or_else(cut)
 }
 
 /// The type by the values alone: a counter never falls but at resets, to less than half.

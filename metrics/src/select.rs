@@ -1,6 +1,6 @@
 //! Which series does the user mean? Selectors as in PromQL: `name`, `name{label="x",other=~"a|b"}`, `{__name__=~"sglang:.*"}`.
 //!
-//! A name means its series in every spelling, and a histogram's or summary's name all series of the family. `*` in a name stands for any
+//! A name means its series in every spelling, that of scrapers that cut `_total` from counters too, and a histogram's or summary's name all series of the family. `*` in a name stands for any
 //! characters.
 
 use nom::branch::alt;
@@ -98,11 +98,14 @@ impl Selector {
         }
     }
 
-    /// Is this series meant? `family` is the canonical name of its family.
-    pub fn matches(&self, series: &Series, endpoint: Option<&Endpoint>, family: &str) -> bool {
+    /// Is this series meant? `family` is the canonical name of its family, `counts` whether it is one of counters.
+    pub fn matches(&self, series: &Series, endpoint: Option<&Endpoint>, family: &str, counts: bool) -> bool {
         let named = match &self.name {
             None => true,
-            Some(NameTest::Is(name)) => series.name.canonical() == name || family == name,
+            Some(NameTest::Is(name)) => {
+                let cut = || counts && name.strip_suffix("_total") == Some(series.name.canonical());
+                series.name.canonical() == name || family == name || cut()
+            }
             Some(NameTest::Like(regex)) => {
                 regex.is_match(series.name.canonical()) || regex.is_match(series.name.seen()) || regex.is_match(family)
             }
@@ -195,7 +198,7 @@ mod tests {
 
     fn matches(selector: &str, series: &Series) -> bool {
         let endpoint = Endpoint { name: "worker-0".into(), url: Some("http://h:30000/metrics".into()), ..Endpoint::default() };
-        Selector::parse(selector).unwrap().matches(series, Some(&endpoint), series.name.canonical())
+        Selector::parse(selector).unwrap().matches(series, Some(&endpoint), series.name.canonical(), false)
     }
 
     #[test]
@@ -236,7 +239,15 @@ mod tests {
     fn a_family_is_all_its_series() {
         let bucket = series("sglang:time_to_first_token_seconds_bucket", &[("le", "1")]);
         let selector = Selector::parse("sglang:time_to_first_token_seconds").unwrap();
-        assert!(selector.matches(&bucket, None, "sglang:time_to_first_token_seconds"));
+        assert!(selector.matches(&bucket, None, "sglang:time_to_first_token_seconds", false));
+    }
+
+    #[test]
+    fn a_counter_is_found_under_its_name_without_total() {
+        let selector = Selector::parse("sglang:cached_tokens_total").unwrap();
+        let cut = series("sglang:cached_tokens", &[]);
+        assert!(selector.matches(&cut, None, "sglang:cached_tokens", true));
+        assert!(!selector.matches(&cut, None, "sglang:cached_tokens", false), "a gauge of that name is another metric");
     }
 
     #[test]

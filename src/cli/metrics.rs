@@ -9,6 +9,7 @@ use corr_metrics::select::Selector;
 use super::query::zone_of_flags;
 use super::window::{Times, extent};
 use super::{exit, grouped};
+use crate::metrics::anchors;
 use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures;
 use crate::metrics::span::{Coverage, Misplaced, Placed, Span};
@@ -97,7 +98,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let run = run::open(&runs, &options)?;
-    let asked = Asked::read(&run);
+    let mut asked = Asked::read(&run);
+    anchors::settle(&run, &options, &mut asked)?;
+    let asked = asked;
     let mut partial = false;
     for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
         partial = true;

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
 
+use crate::metrics::anchors;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
 use crate::metrics::figures;
@@ -15,7 +16,7 @@ use crate::query::sources::Sources;
 use crate::render::metrics::{Figured, Row};
 use crate::render::safe::terminal;
 use crate::render::shown::Shown;
-use crate::run::Run;
+use crate::run::{Options, Run};
 
 /// What is joined, read from the flags.
 #[derive(Debug)]
@@ -50,9 +51,11 @@ impl Wanted {
     }
 
     /// Reads the captures.
-    pub fn join<'r>(&'r self, run: &'r Run, sources: &Sources) -> Joined<'r> {
+    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, sources: &Sources) -> anyhow::Result<Joined<'r>> {
         let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-        Joined { asked: Asked::read(run), workers, wanted: self }
+        let mut asked = Asked::read(run);
+        anchors::settle(run, options, &mut asked)?;
+        Ok(Joined { asked, workers, wanted: self })
     }
 }
 

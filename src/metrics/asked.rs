@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
-use corr_metrics::model::{Capture, Endpoint, EndpointId, SeriesId};
+use corr_metrics::model::{Capture, Endpoint, EndpointId, Kind, SeriesId};
 use corr_metrics::select::Selector;
 use corr_metrics::window::scrapes::Scrapes;
 
@@ -59,12 +59,15 @@ impl<'r> Asked<'r> {
         let mut hits = Vec::new();
         for captured in &self.captures {
             for group in &captured.catalogue.families {
+                let counts = group.typed.kind == Kind::Counter;
                 for member in &group.members {
                     let meant = |id: &SeriesId| {
                         let capture = captured.capture();
                         let endpoint = capture.endpoint(member.endpoint);
                         selectors.is_empty()
-                            || capture.get(*id).is_some_and(|series| selectors.iter().any(|s| s.matches(series, endpoint, &group.name)))
+                            || capture
+                                .get(*id)
+                                .is_some_and(|series| selectors.iter().any(|s| s.matches(series, endpoint, &group.name, counts)))
                     };
                     let series: Vec<SeriesId> = member.parts.series().into_iter().filter(meant).collect();
                     if !series.is_empty() {
@@ -81,6 +84,19 @@ impl Captured<'_> {
     /// What was read.
     pub fn capture(&self) -> &Capture {
         &self.source.capture
+    }
+
+    /// When a series was scraped: with its endpoint, or, where the capture names no endpoint and mixes several, by its own samples.
+    pub fn scrapes_of(&self, series: SeriesId) -> std::borrow::Cow<'_, Scrapes> {
+        let capture = self.capture();
+        let endpoint = capture.get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
+        let named = capture.endpoint(endpoint).is_some_and(|e| !title(e).is_empty() || !e.scrapes.is_empty());
+        if named {
+            return std::borrow::Cow::Borrowed(self.scrapes(endpoint));
+        }
+        let own = Scrapes::new(capture.samples.times(std::iter::once(series.0)));
+        // Only how far apart: that others were scraped without it shows no absence.
+        std::borrow::Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
     }
 
     /// When an endpoint was scraped.
@@ -141,9 +157,17 @@ fn name(run: &Run, source: &Source<'_>) -> String {
     let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| key.to_string(), |s| s.name.clone());
     match &source.set.files[..] {
         [only] => printed(&only.key),
-        [first, ..] => {
+        [first, rest @ ..] => {
+            // The folder that holds them all.
             let first = printed(&first.key);
-            first.rsplit_once('/').map_or(first.clone(), |(folder, _)| format!("{folder}/"))
+            let mut shared = first.rfind('/').map_or(0, |i| i + 1);
+            for part in rest {
+                let other = printed(&part.key);
+                while !other.starts_with(first.get(..shared).unwrap_or_default()) {
+                    shared = first.get(..shared.saturating_sub(1)).and_then(|f| f.rfind('/')).map_or(0, |i| i + 1);
+                }
+            }
+            if shared == 0 { first } else { first.get(..shared).unwrap_or(&first).to_string() }
         }
         [] => String::new(),
     }

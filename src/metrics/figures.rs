@@ -45,7 +45,8 @@ pub struct Part {
 /// The figures of a hit: one for a whole histogram or summary, else one a series.
 pub fn of(hit: &Hit<'_>, placed: &Placed, quantiles: &[f64]) -> Vec<Part> {
     let captured = hit.captured;
-    let scrapes = captured.scrapes(hit.member.endpoint);
+    let Some(first) = hit.series.first() else { return Vec::new() };
+    let scrapes = &*captured.scrapes_of(*first);
     let whole = hit.series.len() == hit.member.parts.series().len();
     match &hit.member.parts {
         Parts::Histogram { buckets, sum, count } if whole && buckets.len() > 1 => {
@@ -107,8 +108,8 @@ type Compound<'p> = (&'p [(f64, SeriesId)], Option<SeriesId>, Option<SeriesId>);
 
 fn observed(captured: &Captured<'_>, (buckets, sum, count): Compound<'_>, placed: &Placed, scrapes: &Scrapes, at: &[f64]) -> Histogram {
     let capture = captured.capture();
-    let answer =
-        histogram::of_capture(capture, &mut capture.samples.cursor(), buckets, placed.window).unwrap_or(histogram::Answer::NoSamples);
+    let answer = histogram::of_capture(capture, &mut capture.samples.cursor(), buckets, placed.window, scrapes)
+        .unwrap_or(histogram::Answer::NoSamples);
     let quantiles = match &answer {
         histogram::Answer::Answered(found) => at.iter().map(|q| found.quantile(*q)).collect(),
         _ => Vec::new(),

@@ -1,5 +1,7 @@
 //! Metric captures of a run, asked: which series, in which window, with which figures.
 
+pub mod anchors;
+pub mod around;
 pub mod asked;
 pub mod beside;
 pub mod figures;

@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use corr_metrics::layouts::{self, Candidate, Claims, Head, ReadError, Set};
+use corr_metrics::layouts::{self, Candidate, Claims, ReadError, Set};
 use corr_metrics::model::{Capture, Family};
 use rayon::prelude::*;
 
 use super::Run;
 use super::discover::Found;
-use super::source::NotRead;
+use super::source::{Class, NotRead};
 
 /// Shares the files of a run out among the layouts of captures; `apart` are files that the user says are something else.
 pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> Claims {
     let files: Vec<&Found> = files.iter().filter(|f| f.stat.size > 0 && f.path.as_os_str() != "-" && !apart(f)).collect();
-    let candidates: Vec<Candidate> =
-        files.par_iter().map(|f| layouts::look(&f.path, &f.key)).filter(|c| !matches!(c.head, Head::Other(_))).collect();
+    let candidates: Vec<Candidate> = files.par_iter().map(|f| layouts::look(&f.path, &f.key)).collect();
     layouts::claim(&candidates)
 }
 
@@ -72,9 +71,12 @@ impl<'r> Captures<'r> {
     }
 }
 
-/// Are all files of a set copies of others that are read?
+/// Are all files of a set copies of files of other sets?
 fn same_as_another(run: &Run, set: &Set) -> bool {
-    let copy = |key: &str| run.sources.iter().any(|s| s.key == key && matches!(s.class, super::source::Class::Duplicate(_)));
+    let elsewhere = |key: &String| {
+        run.claims.sets.iter().any(|(_, other)| !std::ptr::eq(other, set) && other.files.iter().any(|part| part.key == *key))
+    };
+    let copy = |key: &str| run.sources.iter().any(|s| s.key == key && matches!(&s.class, Class::Duplicate(of) if elsewhere(of)));
     !set.files.is_empty() && set.files.iter().all(|part| copy(&part.key))
 }
 

@@ -16,12 +16,34 @@ const RAW_32: u8 = 18;
 /// Appends stamps.
 pub fn write_times(times: &[i64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
     let first = times.first().copied().unwrap_or(0);
-    let unit = UNITS.iter().position(|unit| times.iter().all(|t| t.wrapping_sub(first) % unit == 0)).unwrap_or(UNITS.len() - 1);
+    // The compiler knows each unit, and divides by multiplying.
+    let unit = if in_units::<1_000_000_000>(times, first, scratch) {
+        0
+    } else if in_units::<1_000_000>(times, first, scratch) {
+        1
+    } else if in_units::<1_000>(times, first, scratch) {
+        2
+    } else {
+        in_units::<1>(times, first, scratch);
+        3
+    };
     out.extend_from_slice(&first.to_le_bytes());
-    out.push(unit as u8);
-    scratch.clear();
-    scratch.extend(times.iter().map(|t| t.wrapping_sub(first) / UNITS[unit]));
+    out.push(unit);
     pack(scratch, out);
+}
+
+/// Fills `out` with the times since the first in units of `UNIT`, if they are whole.
+fn in_units<const UNIT: i64>(times: &[i64], first: i64, out: &mut Vec<i64>) -> bool {
+    out.clear();
+    for t in times {
+        let since = t.wrapping_sub(first);
+        let units = since / UNIT;
+        if units * UNIT != since {
+            return false;
+        }
+        out.push(units);
+    }
+    true
 }
 
 /// Reads `n` stamps; false for bytes that [`write_times`] did not write.
@@ -69,12 +91,25 @@ pub fn write_values(values: &[f64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
 /// Fills `out` with the values times `scale` if those are whole and give the values back, bit for bit.
 fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
     out.clear();
+    if scale == 1.0 {
+        // Most counters: no multiplication, no rounding.
+        for &v in values {
+            let number = v as i64;
+            if v.abs() >= EXACT || (number as f64).to_bits() != v.to_bits() {
+                return false;
+            }
+            out.push(number);
+        }
+        return true;
+    }
     for &v in values {
-        let scaled = (v * scale).round();
-        if scaled.is_nan() || scaled.abs() >= EXACT || (scaled as i64 as f64 / scale).to_bits() != v.to_bits() {
+        // To the nearest; what that is not exact for fails the test that follows.
+        let scaled = v * scale;
+        let number = (scaled + 0.5f64.copysign(scaled)) as i64;
+        if scaled.is_nan() || scaled.abs() >= EXACT || (number as f64 / scale).to_bits() != v.to_bits() {
             return false;
         }
-        out.push(scaled as i64);
+        out.push(number);
     }
     true
 }

@@ -56,6 +56,19 @@ impl Falls {
         self.last = Some(sample);
     }
 
+    /// Takes the next samples in time: of a counter, all at once.
+    pub fn extend(&mut self, times: &[i64], values: &[f64]) {
+        let (Some(&first), Some((&at, &value))) = (values.first(), times.last().zip(values.last())) else { return };
+        // NaN is not at least anything.
+        let rises = self.last.is_none_or(|before| first >= before.value) && !first.is_nan() && values.windows(2).all(|w| w[1] >= w[0]);
+        if rises && times.len() == values.len() {
+            self.seen += values.len() as u64;
+            self.last = Some(Sample { at, value });
+            return;
+        }
+        times.iter().zip(values).for_each(|(&at, &value)| self.push(Sample { at, value }));
+    }
+
     /// How often it fell.
     pub fn count(&self) -> u64 {
         self.count
@@ -89,6 +102,19 @@ mod tests {
         let found = falls(&[5.0, f64::NAN, 3.0, 4.0]);
         assert_eq!(found.all(), Some(&[Fall { before: Sample { at: 0, value: 5.0 }, after: Sample { at: 2, value: 3.0 } }][..]));
         assert_eq!(falls(&[1.0, 1.0]).all(), Some(&[][..]));
+    }
+
+    #[test]
+    fn stretches_are_as_single_samples() {
+        let values = [1.0, 2.0, 2.0, 1.0, f64::NAN, 3.0, 4.0, 5.0, 0.0, 0.0, f64::NAN];
+        for cut in 0..values.len() {
+            let mut stretched = Falls::default();
+            let times: Vec<i64> = (0..values.len() as i64).collect();
+            stretched.extend(&times[..cut], &values[..cut]);
+            stretched.extend(&times[cut..], &values[cut..]);
+            let single = falls(&values);
+            assert_eq!((stretched.all(), stretched.seen, stretched.last), (single.all(), single.seen, single.last), "{cut}");
+        }
     }
 
     #[test]

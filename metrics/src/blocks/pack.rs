@@ -7,8 +7,9 @@ const WIDEST: u32 = 56;
 pub fn pack(numbers: &[i64], out: &mut Vec<u8>) {
     let first = numbers.first().copied().unwrap_or(0);
     let differences = || numbers.windows(2).map(|w| w[1].wrapping_sub(w[0]));
-    let least = differences().min().unwrap_or(0);
-    let width = differences().map(|d| 64 - (d.wrapping_sub(least) as u64).leading_zeros()).max().unwrap_or(0);
+    let (least, most) = differences().fold((i64::MAX, i64::MIN), |(least, most), d| (least.min(d), most.max(d)));
+    let least = if least > most { 0 } else { least };
+    let width = 64 - (most.max(least).wrapping_sub(least) as u64).leading_zeros();
     out.extend_from_slice(&first.to_le_bytes());
     if width > WIDEST {
         out.push(64);
@@ -22,17 +23,20 @@ pub fn pack(numbers: &[i64], out: &mut Vec<u8>) {
     if width == 0 {
         return;
     }
-    let (mut held, mut bits) = (0u128, 0u32);
+    out.reserve(numbers.len() * 8);
+    let (mut held, mut bits) = (0u64, 0u32);
     for d in differences() {
-        held |= u128::from(d.wrapping_sub(least) as u64) << bits;
+        let number = d.wrapping_sub(least) as u64;
+        held |= number << bits;
         bits += width;
         if bits >= 64 {
-            out.extend_from_slice(&(held as u64).to_le_bytes());
-            held >>= 64;
+            out.extend_from_slice(&held.to_le_bytes());
             bits -= 64;
+            // What did not fit: nothing, where it fitted exactly.
+            held = number.checked_shr(width - bits).unwrap_or(0);
         }
     }
-    out.extend_from_slice(&(held as u64).to_le_bytes()[..bits.div_ceil(8) as usize]);
+    out.extend_from_slice(&held.to_le_bytes()[..bits.div_ceil(8) as usize]);
 }
 
 /// Reads `n` numbers that [`pack`] wrote at the start of `bytes`; false if the bytes are too few or none of `pack`'s.

@@ -139,7 +139,14 @@ pub struct Cursor<'s> {
 
 /// Numbers decoded lately, by where their bytes lie. Times are kept apart from values, since series share them.
 #[derive(Debug)]
-struct Recent<T>(Vec<(Option<(u64, u16)>, Vec<T>)>);
+struct Recent<T>(Vec<Decoded<T>>);
+
+/// Numbers with the offset and count that they were decoded for.
+#[derive(Debug)]
+struct Decoded<T> {
+    of: Option<(u64, u16)>,
+    numbers: Vec<T>,
+}
 
 /// So many blocks stay decoded: the two of a window, of each of some windows that are asked in turn.
 const KEPT: usize = 64;
@@ -154,13 +161,13 @@ impl<T> Recent<T> {
     /// The `n` numbers at an offset; `decode` fills them in if they are not here, or says that the bytes hold none.
     fn get(&mut self, offset: u64, n: u16, decode: impl FnOnce(&mut Vec<T>) -> bool) -> &[T] {
         if self.0.is_empty() {
-            self.0.resize_with(KEPT, || (None, Vec::new()));
+            self.0.resize_with(KEPT, || Decoded { of: None, numbers: Vec::new() });
         }
         // neighbouring offsets spread over the places
         let place = (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % KEPT;
-        let Some((key, numbers)) = self.0.get_mut(place) else { return &[] };
-        if *key != Some((offset, n)) {
-            *key = Some((offset, n));
+        let Some(Decoded { of, numbers }) = self.0.get_mut(place) else { return &[] };
+        if *of != Some((offset, n)) {
+            *of = Some((offset, n));
             if !decode(numbers) {
                 numbers.clear();
             }
@@ -232,6 +239,28 @@ mod tests {
         assert_eq!(both.blocks(0)[3].times, both.blocks(1)[3].times);
         assert_eq!(both.all(1), alone.all(0));
         assert_eq!(both.times(0..2), times);
+    }
+
+    #[test]
+    fn more_blocks_than_stay_decoded_are_read_in_any_order() {
+        let mut writer = Writer::default();
+        for series in 0..3u32 {
+            for i in 0..10_000i64 {
+                writer.push(series, i * 1000 + i % 7 * i64::from(series), f64::from(series) + i as f64);
+            }
+        }
+        let store = writer.finish(3);
+        assert!((0..3).map(|s| store.blocks(s).len()).sum::<usize>() > 3 * super::KEPT);
+        let all: Vec<_> = (0..3).map(|s| store.all(s)).collect();
+        let mut cursor = store.cursor();
+        let mut random = 1u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (series, i) = ((random >> 40) as u32 % 3, (random >> 20) % 10_000);
+            let sample = all[series as usize][i as usize];
+            assert_eq!(cursor.get(series, i), Some(sample));
+            assert_eq!(cursor.lower(series, sample.at), i);
+        }
     }
 
     proptest! {

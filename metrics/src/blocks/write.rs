@@ -1,11 +1,9 @@
 //! From samples, series by series or mixed, to blocks.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use super::code::{read_times, read_values, write_times, write_values};
 use super::{BLOCK, Block, Falls, Store};
-use crate::model::Sample;
 
 /// Takes samples in any order of series.
 #[derive(Debug, Default)]
@@ -14,7 +12,6 @@ pub struct Writer {
     open: Vec<Open>,
     times: Shared,
     scratch: Vec<i64>,
-    bytes: Vec<u8>,
 }
 
 /// A series of which more may come.
@@ -30,11 +27,31 @@ struct Open {
     collisions: u64,
 }
 
-/// Encoded times that were written lately, by their hash.
+/// Where times were written lately, by the first, the last and how many they are.
 #[derive(Debug, Default)]
 struct Shared {
-    hasher: RandomState,
-    at: HashMap<u64, (u64, usize)>,
+    at: HashMap<(i64, i64, usize), u64>,
+    /// Times of the place that was looked at.
+    there: Vec<i64>,
+}
+
+impl Open {
+    /// Counts samples that are not after the one before.
+    fn order(&mut self, times: &[i64]) {
+        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
+        if self.last.is_none_or(|before| before < first) && times.windows(2).all(|w| w[0] < w[1]) {
+            self.last = Some(last);
+            return;
+        }
+        for &at in times {
+            match self.last {
+                Some(last) if at < last => self.disordered += 1,
+                Some(last) if at == last => self.collisions += 1,
+                _ => {}
+            }
+            self.last = Some(self.last.map_or(at, |last| last.max(at)));
+        }
+    }
 }
 
 /// So many blocks of times are remembered.
@@ -57,15 +74,8 @@ impl Writer {
         while !times.is_empty() {
             let Some(open) = self.open.get_mut(series) else { return };
             let take = (BLOCK - open.times.len()).min(times.len());
-            for (&at, &value) in times[..take].iter().zip(&values[..take]) {
-                match open.last {
-                    Some(last) if at < last => open.disordered += 1,
-                    Some(last) if at == last => open.collisions += 1,
-                    _ => {}
-                }
-                open.last = Some(open.last.map_or(at, |last| last.max(at)));
-                open.falls.push(Sample { at, value });
-            }
+            open.order(&times[..take]);
+            open.falls.extend(&times[..take], &values[..take]);
             open.times.extend_from_slice(&times[..take]);
             open.values.extend_from_slice(&values[..take]);
             open.n += take as u64;
@@ -80,9 +90,7 @@ impl Writer {
     fn close(&mut self, series: usize) {
         let Some(open) = self.open.get_mut(series) else { return };
         let (Some(&first), Some(&last)) = (open.times.first(), open.times.last()) else { return };
-        self.bytes.clear();
-        write_times(&open.times, &mut self.scratch, &mut self.bytes);
-        let times = self.times.place(&self.bytes, &mut self.area);
+        let times = self.times.place(&open.times, &mut self.scratch, &mut self.area);
         let values = self.area.len() as u64;
         write_values(&open.values, &mut self.scratch, &mut self.area);
         let n = open.times.len();
@@ -151,13 +159,13 @@ impl From<Store> for Writer {
 }
 
 impl Shared {
-    /// Where the same bytes lie already, or where they are written now.
-    fn place(&mut self, bytes: &[u8], area: &mut Vec<u8>) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write(bytes);
-        let hash = hasher.finish();
-        if let Some(&(at, len)) = self.at.get(&hash)
-            && area.get(at as usize..at as usize + len) == Some(bytes)
+    /// Where the same times lie already, or where they are written now.
+    fn place(&mut self, times: &[i64], scratch: &mut Vec<i64>, area: &mut Vec<u8>) -> u64 {
+        let key = (times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0), times.len());
+        // Reading them back is cheaper than writing them anew to compare bytes.
+        if let Some(&at) = self.at.get(&key)
+            && read_times(area.get(at as usize..).unwrap_or(&[]), times.len(), &mut self.there)
+            && self.there == times
         {
             return at;
         }
@@ -165,8 +173,8 @@ impl Shared {
             self.at.clear();
         }
         let at = area.len() as u64;
-        area.extend_from_slice(bytes);
-        self.at.insert(hash, (at, bytes.len()));
+        write_times(times, scratch, area);
+        self.at.insert(key, at);
         at
     }
 }

@@ -22,6 +22,11 @@ impl Side {
         side
     }
 
+    /// The same endpoint, as one of its series saw it.
+    pub fn with_times(&self, times: Vec<i64>) -> Side {
+        Side { times, failed: self.failed.clone(), phantoms: Vec::new(), interval: self.interval }
+    }
+
     /// Finds the intervals anew.
     pub fn measure(&mut self) {
         let mut steps: Vec<i64> = self.times.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
@@ -57,9 +62,9 @@ impl Side {
     }
 }
 
-/// Coverage of the endpoint at a place.
-pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize) -> Option<Coverage> {
-    let (side, endpoint) = (sides.get(place)?, capture.endpoints.get(place)?);
+/// Coverage of the endpoint at a place: `side` is what is asked of it, `sides` are those of all endpoints.
+pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize, side: &Side) -> Option<Coverage> {
+    let endpoint = capture.endpoints.get(place)?;
     let id = EndpointId(u32::try_from(place).ok()?);
     let (from, to) = ask.window;
     let inside = side.times.partition_point(|t| *t <= to).saturating_sub(side.times.partition_point(|t| *t < from));
@@ -72,7 +77,7 @@ pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize) -> O
     for (&(a, b), fell) in ends.iter().zip(fell) {
         missing = missing.saturating_add(b.min(to).saturating_sub(a.max(from)));
         let failures = told.within(a, b);
-        gaps.push(Gap { from: a, to: b, cause: cause(ask, sides, place, (a, b), failures, fell), failures, fell });
+        gaps.push(Gap { from: a, to: b, cause: cause(ask, sides, place, side, (a, b), failures, fell), failures, fell });
     }
     let length = to.saturating_sub(from);
     let fraction = if length > 0 { 1.0 - missing.min(length) as f64 / length as f64 } else { f64::from(u8::from(inside > 0)) };
@@ -120,12 +125,16 @@ impl Told {
     }
 }
 
-fn cause(ask: &Ask, sides: &[Side], place: usize, gap: (i64, i64), failures: u64, fell: (u64, u64)) -> Cause {
-    let Some(side) = sides.get(place) else { return Cause::Unknown };
+fn cause(ask: &Ask, sides: &[Side], place: usize, side: &Side, gap: (i64, i64), failures: u64, fell: (u64, u64)) -> Cause {
     let limit = side.limit().unwrap_or(0);
     let (from, to) = gap;
     if side.times.is_empty() {
         return Cause::Never;
+    }
+    if let Some(own) = sides.get(place)
+        && own.times.get(own.times.partition_point(|t| *t <= from)).is_some_and(|t| *t < to)
+    {
+        return Cause::Absent;
     }
     // the stop ends the scrapes if none is missing before it
     if ask.stop.is_some_and(|(low, high)| {

@@ -6,9 +6,9 @@
 mod gaps;
 mod scrapes;
 
-pub use scrapes::{Appearance, Phantom, appearance};
+pub use scrapes::Phantom;
 
-use crate::model::{Capture, EndpointId, Outcome, SeriesId};
+use crate::model::{Capture, EndpointId, Outcome, Sample, SeriesId};
 use gaps::Side;
 
 /// A scrape that failed, on the capture's clock: it lies in `[low, high]`.
@@ -88,6 +88,8 @@ pub enum Cause {
     Teardown,
     /// Before the capture's first scrape, or after its last.
     Outside,
+    /// Of a series: its endpoint was scraped in the gap, and the series was not there.
+    Absent,
     /// The endpoint was never scraped.
     Never,
     /// Nothing says: an HTTP error, a server that hangs, a scrape whose body did not parse.
@@ -103,47 +105,76 @@ impl Cause {
             Cause::Restart => "restart",
             Cause::Teardown => "teardown",
             Cause::Outside => "outside the capture",
+            Cause::Absent => "series absent",
             Cause::Never => "never scraped",
             Cause::Unknown => "unknown",
         }
     }
 }
 
-/// Coverage of every endpoint that the capture has or that is expected: those of the capture first, in its order.
+/// Scrapes of a capture, found once for many questions.
+#[derive(Debug)]
+pub struct Scraped<'c> {
+    capture: &'c Capture,
+    sides: Vec<Side>,
+}
+
+impl<'c> Scraped<'c> {
+    /// Finds the scrapes of every endpoint.
+    pub fn of(capture: &'c Capture) -> Scraped<'c> {
+        let mut sides: Vec<Side> = scrapes::of(capture).into_iter().map(Side::new).collect();
+        for (side, endpoint) in sides.iter_mut().zip(&capture.endpoints) {
+            // a capture that keeps its scrapes says more than its samples
+            if !endpoint.scrapes.is_empty() {
+                side.times = endpoint.scrapes.iter().filter(|s| s.outcome == Outcome::Read).map(|s| s.at).collect();
+                side.times.dedup();
+                side.failed = endpoint.scrapes.iter().filter(|s| s.outcome != Outcome::Read).map(|s| s.at).collect();
+                side.measure();
+            }
+        }
+        Scraped { capture, sides }
+    }
+
+    /// Coverage of every endpoint that the capture has or that is expected: those of the capture first, in its order.
+    pub fn endpoints(&self, ask: &Ask) -> Vec<Coverage> {
+        let has = self.sides.iter().enumerate();
+        let mut out: Vec<Coverage> = has.filter_map(|(i, side)| gaps::coverage(self.capture, ask, &self.sides, i, side)).collect();
+        for name in &ask.expected {
+            if out.iter().all(|c| c.endpoint != *name) {
+                out.push(never(name, ask));
+            }
+        }
+        out
+    }
+
+    /// Coverage of one series: where its endpoint was scraped and it was not there counts as a gap, and its endpoint's intervals say how long
+    /// one is. `None` for a series that is not there.
+    pub fn series(&self, series: SeriesId, ask: &Ask) -> Option<Coverage> {
+        let place = self.capture.get(series)?.endpoint.0 as usize;
+        let side = self.sides.get(place)?.with_times(self.capture.samples.times(std::iter::once(series.0)));
+        gaps::coverage(self.capture, ask, &self.sides, place, &side)
+    }
+
+    /// When a series was first there. `None` for a series without samples.
+    pub fn appearance(&self, series: SeriesId) -> Option<Appearance> {
+        let side = self.sides.get(self.capture.get(series)?.endpoint.0 as usize)?;
+        let first = self.capture.samples.cursor().get(series.0, 0)?;
+        let before = side.times.partition_point(|t| *t < first.at);
+        Some(Appearance { absent_at: before.checked_sub(1).and_then(|i| side.times.get(i)).copied(), first })
+    }
+}
+
+/// How a series came to be there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Appearance {
+    /// The last scrape of its endpoint before `first`, in which it was not; `None` if there is none.
+    pub absent_at: Option<i64>,
+    pub first: Sample,
+}
+
+/// Coverage of every endpoint, for one question.
 pub fn of_endpoints(capture: &Capture, ask: &Ask) -> Vec<Coverage> {
-    let sides = sides(capture);
-    let mut out: Vec<Coverage> = (0..sides.len()).filter_map(|i| gaps::coverage(capture, ask, &sides, i)).collect();
-    for name in &ask.expected {
-        if out.iter().all(|c| c.endpoint != *name) {
-            out.push(never(name, ask));
-        }
-    }
-    out
-}
-
-/// Coverage of one series: where its endpoint was scraped and it was not there counts as a gap. `None` for a series that is not there.
-pub fn of_series(capture: &Capture, series: SeriesId, ask: &Ask) -> Option<Coverage> {
-    let endpoint = capture.get(series)?.endpoint.0 as usize;
-    let mut sides = sides(capture);
-    let side = sides.get_mut(endpoint)?;
-    side.times = capture.samples.times(std::iter::once(series.0));
-    side.phantoms.clear();
-    gaps::coverage(capture, ask, &sides, endpoint)
-}
-
-/// Scrapes of each endpoint.
-fn sides(capture: &Capture) -> Vec<Side> {
-    let mut sides: Vec<Side> = scrapes::of(capture).into_iter().map(Side::new).collect();
-    for (side, endpoint) in sides.iter_mut().zip(&capture.endpoints) {
-        // a capture that keeps its scrapes says more than its samples
-        if !endpoint.scrapes.is_empty() {
-            side.times = endpoint.scrapes.iter().filter(|s| s.outcome == Outcome::Read).map(|s| s.at).collect();
-            side.times.dedup();
-            side.failed = endpoint.scrapes.iter().filter(|s| s.outcome != Outcome::Read).map(|s| s.at).collect();
-            side.measure();
-        }
-    }
-    sides
+    Scraped::of(capture).endpoints(ask)
 }
 
 fn never(name: &str, ask: &Ask) -> Coverage {

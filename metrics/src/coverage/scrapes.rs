@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Capture, Sample, SeriesId};
+use crate::model::{Capture, SeriesId};
 
 /// Scrapes that share no series with the endpoint's other scrapes.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,23 +18,6 @@ pub struct Phantom {
 pub struct Scrapes {
     pub times: Vec<i64>,
     pub phantoms: Vec<Phantom>,
-}
-
-/// How a series came to be there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Appearance {
-    /// The last scrape of its endpoint before `first`, in which it was not; `None` if there is none.
-    pub absent_at: Option<i64>,
-    pub first: Sample,
-}
-
-/// When a series was first there. `None` for a series without samples.
-pub fn appearance(capture: &Capture, series: SeriesId) -> Option<Appearance> {
-    let endpoint = capture.get(series)?.endpoint;
-    let first = capture.samples.cursor().get(series.0, 0)?;
-    let scrapes = of(capture).into_iter().nth(endpoint.0 as usize)?;
-    let absent_at = scrapes.times.iter().rev().find(|t| **t < first.at).copied();
-    Some(Appearance { absent_at, first })
 }
 
 /// Scrapes of every endpoint. Series that were scraped together are one group; the group with the most scrapes is the endpoint, the others are

@@ -1,18 +1,16 @@
 //! Rows of a Parquet or Arrow file, batch by batch: no more than a batch and a page a column is in memory.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::ipc::reader::{FileReader, StreamReader};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use super::guard::guarded;
-use super::{Candidate, Head, ReadError, look};
+use super::{Candidate, Head, ReadError, ipc, look};
 
 /// About so many values are in a batch, over all its columns.
 const VALUES: usize = 1 << 21;
@@ -36,8 +34,10 @@ enum Source {
         left: u64,
         size: usize,
     },
-    File(Box<FileReader<BufReader<File>>>),
-    Stream(Box<StreamReader<BufReader<File>>>),
+    Messages {
+        reader: Box<ipc::Messages>,
+        cut: Option<String>,
+    },
     Ended,
 }
 
@@ -53,7 +53,10 @@ pub fn open(path: &Path, roots: &[usize]) -> Result<Batches, ReadError> {
     let damaged = |why: String| ReadError::Damaged { path: path.display().to_string(), why };
     let source = match look(path, "").head {
         Head::Parquet(metadata) => parquet(path, metadata.schema(), roots).map_err(damaged)?,
-        Head::Arrow(_) => ipc(path, roots).map_err(damaged)?,
+        Head::Arrow(_) => {
+            let (reader, cut) = ipc::open(path, Some(roots.to_vec())).map_err(damaged)?;
+            Source::Messages { reader: Box::new(reader), cut }
+        }
         Head::Other(why) => return Err(damaged(why)),
         Head::Text(_) => return Err(damaged("a text, neither Parquet nor Arrow".into())),
     };
@@ -98,19 +101,6 @@ fn batch_size(metadata: &ArrowReaderMetadata, roots: &[usize]) -> usize {
         largest = largest.max(usize::try_from(values / rows).unwrap_or(VALUES));
     }
     (VALUES / largest).clamp(1, ROWS)
-}
-
-fn ipc(path: &Path, roots: &[usize]) -> Result<Source, String> {
-    let open = || File::open(path).map(|f| BufReader::with_capacity(1 << 17, f)).map_err(|e| e.to_string());
-    let roots = Some(roots.to_vec());
-    let mut magic = [0; 6];
-    std::io::Read::read_exact(&mut open()?, &mut magic).map_err(|e| e.to_string())?;
-    if &magic == b"ARROW1" {
-        let file = open()?;
-        return Ok(Source::File(Box::new(guarded(|| FileReader::try_new(file, roots))?)));
-    }
-    let file = open()?;
-    Ok(Source::Stream(Box::new(guarded(|| StreamReader::try_new(file, roots))?)))
 }
 
 impl Batches {
@@ -164,31 +154,18 @@ impl Batches {
                         }
                     }
                 }
-                Source::File(reader) => {
-                    let next = reader_next(reader.as_mut());
-                    return self.took(next);
+                Source::Messages { reader, cut } => {
+                    let why = match guarded(|| reader.next().transpose()) {
+                        Ok(Some(batch)) => {
+                            self.rows += batch.num_rows() as u64;
+                            return Some(Next::Rows(batch));
+                        }
+                        Ok(None) => cut.take(),
+                        Err(why) => Some(why),
+                    };
+                    self.source = Source::Ended;
+                    return why.map(|why| Next::Damage(format!("rows after the first {} are lost: {why}", self.rows)));
                 }
-                Source::Stream(reader) => {
-                    let next = reader_next(reader.as_mut());
-                    return self.took(next);
-                }
-            }
-        }
-    }
-
-    fn took(&mut self, next: Result<Option<RecordBatch>, String>) -> Option<Next> {
-        match next {
-            Ok(Some(batch)) => {
-                self.rows += batch.num_rows() as u64;
-                Some(Next::Rows(batch))
-            }
-            Ok(None) => {
-                self.source = Source::Ended;
-                None
-            }
-            Err(why) => {
-                self.source = Source::Ended;
-                Some(Next::Damage(format!("rows after the first {} are lost: {why}", self.rows)))
             }
         }
     }
@@ -210,10 +187,6 @@ impl Batches {
 
 /// Rows that tell the roles of columns.
 const LOOK: usize = 4096;
-
-fn reader_next<E: std::fmt::Display>(reader: &mut impl Iterator<Item = Result<RecordBatch, E>>) -> Result<Option<RecordBatch>, String> {
-    guarded(|| reader.next().transpose())
-}
 
 fn lost(group: usize, rows: u64, why: &str) -> String {
     format!("{rows} rows of row group {group} are lost: {why}")

@@ -24,8 +24,8 @@ struct Known {
     id: SeriesId,
     /// The last scrape that had it.
     scrape: u64,
-    /// Its last sample with a stamp of its own.
-    stamped: Option<(i64, u64)>,
+    /// Its last sample: time, and the bits of its value.
+    last: (i64, u64),
     exemplar: Option<Box<Exemplar>>,
 }
 
@@ -160,39 +160,41 @@ impl Bodies {
             let pairs: Vec<_> = point.series.labels().iter().collect();
             let labels = Labels::new(pairs.iter().map(|(name, value)| (&**name, &**value)));
             let id = builder.series(scraped.endpoint, &point.series.name(), &labels, Precision::F64);
-            known.insert(text.into(), Known { id, scrape: 0, stamped: None, exemplar: None });
+            known.insert(text.into(), Known { id, scrape: 0, last: (0, 0), exemplar: None });
         }
         let Some(known) = known.get_mut(text) else { return };
-        if known.scrape == self.scrapes {
+        match point.at {
+            Some(_) => self.own += 1,
+            None => self.others += 1,
+        }
+        let at = match point.at {
+            Some(own) if scraped.wall => {
+                let what = "samples with a stamp of their own keep it; the others have the scrape's";
+                builder.note("own_stamps", || what.into(), || Some(scraped.place(point.line)));
+                own
+            }
+            Some(_) => {
+                let what = "samples have a stamp of their own, which cannot stand on a clock that counts from the capture's start: the scrape's is kept";
+                builder.note("own_stamps_unused", || what.into(), || Some(scraped.place(point.line)));
+                scraped.at
+            }
+            None => scraped.at,
+        };
+        let sample = (at, point.value.to_bits());
+        let again = known.scrape == self.scrapes && known.last.0 == at;
+        if again {
             builder.note(
                 "series_twice",
                 || format!("a series stands twice in one scrape{}; both samples are kept", scraped.within(point.line)),
                 || Some(scraped.place(point.line)),
             );
         }
+        // a sample with its own stamp is served until there is a newer one
+        if again || point.at.is_none() || known.scrape == 0 || known.last != sample {
+            builder.push(known.id, at, point.value);
+        }
         known.scrape = self.scrapes;
-        match point.at {
-            Some(_) => self.own += 1,
-            None => self.others += 1,
-        }
-        let mut at = scraped.at;
-        match point.at {
-            Some(own) if scraped.wall => {
-                let what = "samples with a stamp of their own keep it; the others have the scrape's";
-                builder.note("own_stamps", || what.into(), || Some(scraped.place(point.line)));
-                // the same sample is served until there is a newer one
-                if known.stamped.replace((own, point.value.to_bits())) == Some((own, point.value.to_bits())) {
-                    return;
-                }
-                at = own;
-            }
-            Some(_) => {
-                let what = "samples have a stamp of their own, which cannot stand on a clock that counts from the capture's start: the scrape's is kept";
-                builder.note("own_stamps_unused", || what.into(), || Some(scraped.place(point.line)));
-            }
-            None => {}
-        }
-        builder.push(known.id, at, point.value);
+        known.last = sample;
         if let Some(mark) = &point.exemplar {
             let exemplar = exemplar(known.id, scraped.at, mark);
             // the same exemplar is served until there is a newer one

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 
-use super::Part;
 use super::guard::guarded;
+use super::{Part, ipc};
 
 /// A file, looked into.
 #[derive(Clone, Debug)]
@@ -98,18 +98,10 @@ fn head(path: &Path) -> io::Result<Head> {
             Err(e) => Head::Other(format!("a Parquet file whose footer cannot be read: {e}")),
         });
     }
-    if magic.starts_with(b"ARROW1") {
-        let schema = File::open(path)?;
-        return Ok(match guarded(|| arrow::ipc::reader::FileReader::try_new(schema, None)) {
-            Ok(reader) => Head::Arrow(reader.schema()),
-            Err(e) => Head::Other(format!("an Arrow file that cannot be read: {e}")),
-        });
-    }
-    if magic.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
-        let schema = File::open(path)?;
-        return Ok(match guarded(|| arrow::ipc::reader::StreamReader::try_new(BufReader::new(schema), None)) {
-            Ok(reader) => Head::Arrow(reader.schema()),
-            Err(e) => Head::Other(format!("an Arrow stream that cannot be read: {e}")),
+    if magic.starts_with(b"ARROW1") || magic.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
+        return Ok(match ipc::open(path, None) {
+            Ok((reader, _)) => Head::Arrow(reader.schema()),
+            Err(e) => Head::Other(format!("an Arrow stream or file that cannot be read: {e}")),
         });
     }
     let mut bytes = Vec::new();

@@ -216,7 +216,10 @@ fn read_file(path: &Path, aiperf: bool) -> std::io::Result<Capture> {
                 }
             }
         }
-        builder.scrape(endpoint, at, row.endpoint_latency_ns, Outcome::Read);
+        // without endpoints, a line says nothing of the series that it lacks: they may be of another one
+        if aiperf {
+            builder.scrape(endpoint, at, row.endpoint_latency_ns, Outcome::Read);
+        }
     }
     let file = || Some(path.display().to_string());
     if aiperf {

@@ -7,9 +7,12 @@ mod aiperf_parquet;
 mod batches;
 mod body;
 mod candidate;
+#[cfg(test)]
+mod exports_truth;
 mod grafana;
 mod guard;
 mod influx;
+pub mod ipc;
 mod labels;
 mod lines;
 mod metrics_jsonl;
@@ -18,6 +21,8 @@ mod otap;
 #[cfg(test)]
 mod parquet_cases;
 mod parquet_common;
+#[cfg(test)]
+mod parquet_small;
 mod prom2parquet;
 mod prometheus_api;
 mod promtool;

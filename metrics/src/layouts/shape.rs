@@ -33,6 +33,11 @@ impl Shape {
         self.0.get(path).and_then(|t| t.as_deref())
     }
 
+    /// Something stands below this path.
+    pub(super) fn below(&self, path: &str) -> bool {
+        self.0.keys().any(|p| p.starts_with(path))
+    }
+
     /// All paths.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)

@@ -8,6 +8,8 @@ use crate::model::SECOND;
 
 /// Most bytes of one line; a longer one is skipped and said.
 pub(super) const LINE: usize = 256 << 20;
+/// A byte order mark, which some editors and PowerShell put before a text.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Most bytes of one document that is read whole.
 pub(super) const DOCUMENT: u64 = 1 << 30;
 
@@ -83,6 +85,7 @@ impl<R: Read> Lines<R> {
                     return Some(Line::TooLong { number });
                 }
                 let bytes = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
+                let bytes = if number == 1 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
                 return Some(Line::Text { number, bytes, ended });
             }
         }
@@ -98,8 +101,8 @@ pub(super) fn whole(path: &Path, limit: u64) -> Result<(Vec<u8>, Option<String>)
         bytes.pop();
         broken = Some(format!("more than {limit} bytes in one document"));
     }
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes.drain(..3);
+    if bytes.starts_with(BOM) {
+        bytes.drain(..BOM.len());
     }
     Ok((bytes, broken))
 }
@@ -110,6 +113,7 @@ pub(super) fn io_error(path: &Path, error: io::Error) -> ReadError {
 
 /// Whole lines of a head: the last one may be cut where the head ends, and is left out unless the head is all there is of it.
 pub(super) fn head_lines(head: &[u8]) -> impl Iterator<Item = &str> {
+    let head = head.strip_prefix(BOM).unwrap_or(head);
     let whole = match memchr::memrchr(b'\n', head) {
         Some(end) => head.split_at(end).0,
         None => head,
@@ -205,7 +209,7 @@ mod tests {
         assert_eq!(by_size(1_795_976_926_000_000_000), Some((1_795_976_926_000_000_000, "ns")));
     }
 
-    fn all(text: &[u8], limit: usize) -> Vec<String> {
+    fn all(text: impl Read, limit: usize) -> Vec<String> {
         let mut lines = Lines { limit, ..Lines::new(text) };
         let mut out = Vec::new();
         while let Some(line) = lines.next() {
@@ -220,9 +224,20 @@ mod tests {
 
     #[test]
     fn a_line_says_whether_it_ended_and_a_long_one_is_skipped() {
-        assert_eq!(all(b"a\r\n\nbb", 3), ["1 a true", "2  true", "3 bb false"]);
-        assert_eq!(all(b"aaaa\nb\n", 3), ["1 long", "2 b true"]);
-        assert_eq!(all(b"", 3), [""; 0]);
+        assert_eq!(all(&b"a\r\n\nbb"[..], 3), ["1 a true", "2  true", "3 bb false"]);
+        assert_eq!(all(&b"aaaa\nb\n"[..], 3), ["1 long", "2 b true"]);
+        assert_eq!(all(&b"\xef\xbb\xbfa\n"[..], 9), ["1 a true"]);
+        assert_eq!(all(&b""[..], 3), [""; 0]);
+    }
+
+    #[test]
+    fn of_a_text_that_breaks_off_the_cut_line_is_lost_and_said() {
+        use std::io::Write;
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        packed.write_all(b"one\ntwo\nthree 1795976926574\n").unwrap();
+        let packed = packed.finish().unwrap();
+        let cut = flate2::read::MultiGzDecoder::new(&packed[..packed.len() - 14]);
+        assert_eq!(all(cut, 99), ["1 one true", "2 two true", "3 broken"]);
     }
 
     proptest! {

@@ -43,12 +43,13 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
 
 /// The first object has these three keys and no other, as far as it can be seen: a line of a long series is longer than a head.
 fn exported(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head_lines(head).map(str::trim).filter(|l| !l.is_empty()).take(16).find(|l| l.starts_with('{')).is_some_and(|line| {
         let shape = shape(line.as_bytes());
         let mut keys = shape.keys().peekable();
-        let named = shape.has("metric.__name__") || shape.paths().any(|p| p.starts_with("metric."));
-        keys.peek().is_some() && keys.all(|k| KEYS.contains(&k)) && named && (shape.has("values[]") || shape.has("timestamps[]"))
+        keys.peek().is_some()
+            && keys.all(|k| KEYS.contains(&k))
+            && shape.below("metric.")
+            && (shape.has("values[]") || shape.has("timestamps[]"))
     })
 }
 
@@ -95,7 +96,8 @@ fn export<R: std::io::Read>(mut lines: Lines<R>, path: &Path, builder: &mut Buil
             let what = || format!("lines with {} values and {} stamps: pairs are kept", series.values.len(), series.timestamps.len());
             builder.note("unpaired", what, at);
         }
-        (times.clear(), values.clear());
+        times.clear();
+        values.clear();
         for (value, stamp) in series.values.iter().zip(&series.timestamps) {
             match (number_of(value.get()), stamp.get().parse::<i64>().ok().and_then(milliseconds)) {
                 (Some(value), Some(at)) => {

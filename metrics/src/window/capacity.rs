@@ -47,6 +47,32 @@ pub struct Occupancy {
     pub max: Pair,
 }
 
+/// What else the endpoint says of a pair's occupied part, at the same scrape.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Parts {
+    /// `None` where the scrape has no such value.
+    #[serde(serialize_with = "crate::model::json::maybe")]
+    pub evictable: Option<f64>,
+    #[serde(serialize_with = "crate::model::json::maybe")]
+    pub used: Option<f64>,
+    /// `occupied` without both. SGLang counts tokens that are protected or held by a session in neither.
+    #[serde(serialize_with = "crate::model::json::maybe")]
+    pub in_neither: Option<f64>,
+}
+
+impl Pair {
+    /// Its parts, from two more series of the same endpoint and rank, by time.
+    pub fn parts(&self, evictable: &[Sample], used: &[Sample]) -> Parts {
+        let here = |samples: &[Sample]| {
+            let found = samples.binary_search_by_key(&self.at, |s| s.at).ok().and_then(|i| samples.get(i));
+            found.map(|s| s.value).filter(|v| !v.is_nan())
+        };
+        let (evictable, used) = (here(evictable), here(used));
+        let in_neither = evictable.zip(used).map(|(evictable, used)| self.occupied - evictable - used);
+        Parts { evictable, used, in_neither }
+    }
+}
+
 /// Pairs of samples of two series of one endpoint, both by time, at equal times in the window.
 pub fn pairs(capacity: &[Sample], available: &[Sample], window: Window) -> Vec<Pair> {
     let mut out = Vec::new();

@@ -2,11 +2,12 @@
 //!
 //! Falls split the window into segments, each a life of the counted process. What a new life had counted before its first scrape
 //! (`restart_base`) and what a series held when it first appeared are said apart: nothing shows when they were counted. What a life counted
-//! after its last scrape is lost. A restart whose new life has already counted more than the old one leaves no fall and cannot be seen here.
+//! after its last scrape is lost. A restart whose new life has already counted more than the old one leaves no fall: it is seen only if the
+//! starts of the process are known ([`Scrapes::with_restarts`]).
 
 use serde::Serialize;
 
-use super::inside::Inside;
+use super::inside::{Inside, across};
 use super::scrapes::Scrapes;
 use super::{Figure, Refusal, WHOLE_IN_F32, Window};
 use crate::blocks::{Cursor, Fall};
@@ -66,6 +67,7 @@ pub struct Delta {
     pub outer: Option<Figure>,
     /// First values of all segments but the first: counted in the window, if a life starts from zero, but before the first scrape of that life.
     pub restart_base: Figure,
+    /// The samples around each reset, by time; a pair that does not fall is a start that the process itself told.
     pub resets: Vec<Fall>,
     pub segments: Vec<Segment>,
     pub start: Edge,
@@ -180,7 +182,10 @@ pub fn of_inside(inside: Inside, window: Window, precision: Precision, scrapes: 
 pub fn of_samples(samples: &[Sample], window: Window, precision: Precision, scrapes: &Scrapes) -> Answer {
     match Refusal::of_samples(samples) {
         Some(refusal) => Answer::Refused(refusal),
-        None => of_inside(Inside::of_samples(samples, window), window, precision, scrapes),
+        None => {
+            let inside = across(window, scrapes.restarts(), |window| Inside::of_samples(samples, window));
+            of_inside(inside, window, precision, scrapes)
+        }
     }
 }
 
@@ -190,7 +195,8 @@ pub fn of_store(cursor: &mut Cursor<'_>, series: u32, window: Window, precision:
     if collisions > 0 {
         return Answer::Refused(Refusal::Ambiguous { collisions });
     }
-    of_inside(Inside::of_store(cursor, series, window), window, precision, scrapes)
+    let inside = across(window, scrapes.restarts(), |window| Inside::of_store(cursor, series, window));
+    of_inside(inside, window, precision, scrapes)
 }
 
 /// From a series of a capture: refused where the capture has found its samples to mean nothing. `None` if there is no such series.

@@ -1,12 +1,14 @@
 //! What a classic histogram observed in a window: every bucket's difference, between the same scrapes for all of them.
 //!
-//! A fall of any bucket is a reset of all: they split at the same scrapes, so that what the buckets say stays one distribution. Observations
+//! A fall of any bucket, or a known start of the process, is a reset of all: they split at the same scrapes, so that what the buckets say stays one distribution. Observations
 //! that only some buckets would count across a reset are left out of all.
 
 use serde::Serialize;
 
 use super::inside::Inside;
 use super::quantile::{self, Cumulative, Quantile};
+use super::resets::Restart;
+use super::scrapes::Scrapes;
 use super::{Refusal, Window, count_error};
 use crate::blocks::Cursor;
 use crate::model::{Capture, Precision, Sample, SeriesId};
@@ -109,7 +111,7 @@ impl Sum {
 }
 
 /// From the samples of each bucket, by time, with its bound. Scrapes that lack a bucket are passed over.
-pub fn of_samples(buckets: &[(f64, &[Sample])], window: Window, precision: Precision) -> Answer {
+pub fn of_samples(buckets: &[(f64, &[Sample])], window: Window, precision: Precision, restarts: &[Restart]) -> Answer {
     if let Some(refusal) = buckets.iter().find_map(|(_, samples)| Refusal::of_samples(samples)) {
         return Answer::Refused(refusal);
     }
@@ -123,10 +125,14 @@ pub fn of_samples(buckets: &[(f64, &[Sample])], window: Window, precision: Preci
     let mut splits = Vec::new();
     for (_, samples) in buckets {
         for broken in Inside::of_samples(samples, window).breaks {
-            let before = common.partition_point(|at| *at <= broken.fall.before.at).checked_sub(1).and_then(|i| common.get(i));
-            let after = common.get(common.partition_point(|at| *at < broken.fall.after.at));
-            splits.extend(before.copied().zip(after.copied()));
+            splits.push((broken.fall.before.at, broken.fall.after.at));
         }
+    }
+    splits.extend(restarts.iter().map(|r| (r.after, r.by)));
+    for (before, after) in &mut splits {
+        let scrape = common.partition_point(|at| at <= before).checked_sub(1).and_then(|i| common.get(i));
+        *before = scrape.copied().unwrap_or(i64::MIN);
+        *after = common.get(common.partition_point(|at| at < after)).copied().unwrap_or(i64::MAX);
     }
     let row = |at: i64| {
         let values: Option<Vec<f64>> = buckets.iter().map(|(_, samples)| value_at(samples, at)).collect();
@@ -137,7 +143,7 @@ pub fn of_samples(buckets: &[(f64, &[Sample])], window: Window, precision: Preci
 }
 
 /// From the series of a store, each with its bound: the samples between are read only if the buckets were not scraped together.
-pub fn of_store(cursor: &mut Cursor<'_>, buckets: &[(f64, u32)], window: Window, precision: Precision) -> Answer {
+pub fn of_store(cursor: &mut Cursor<'_>, buckets: &[(f64, u32)], window: Window, precision: Precision, restarts: &[Restart]) -> Answer {
     let store = cursor.store();
     let collisions = buckets.iter().map(|(_, series)| store.oddities(*series).1).sum();
     if collisions > 0 {
@@ -150,7 +156,7 @@ pub fn of_store(cursor: &mut Cursor<'_>, buckets: &[(f64, u32)], window: Window,
     let last = ends.iter().map(|(_, last)| last.at).min();
     let (Some(first), Some(last)) = (first, last) else { return Answer::NoSamples };
     let splits = insides.iter().flat_map(|i| &i.breaks).map(|b| (b.fall.before.at, b.fall.after.at));
-    let splits: Vec<(i64, i64)> = splits.filter(|(before, after)| *before >= first && *after <= last).collect();
+    let splits: Vec<(i64, i64)> = splits.chain(restarts.iter().map(|r| (r.after, r.by))).collect();
     let bounds: Vec<f64> = buckets.iter().map(|(bound, _)| *bound).collect();
     let row = |at: i64| {
         let values: Option<Vec<f64>> = buckets.iter().map(|(_, series)| stored_at(cursor, *series, at)).collect();
@@ -163,11 +169,17 @@ pub fn of_store(cursor: &mut Cursor<'_>, buckets: &[(f64, u32)], window: Window,
     }
     let read: Vec<Vec<Sample>> = buckets.iter().map(|(_, series)| store.between(*series, window.from(), window.to())).collect();
     let slices: Vec<(f64, &[Sample])> = bounds.iter().zip(&read).map(|(bound, samples)| (*bound, &samples[..])).collect();
-    of_samples(&slices, window, precision)
+    of_samples(&slices, window, precision, restarts)
 }
 
 /// From the series of a capture; `None` if one of them is not there.
-pub fn of_capture(capture: &Capture, cursor: &mut Cursor<'_>, buckets: &[(f64, SeriesId)], window: Window) -> Option<Answer> {
+pub fn of_capture(
+    capture: &Capture,
+    cursor: &mut Cursor<'_>,
+    buckets: &[(f64, SeriesId)],
+    window: Window,
+    scrapes: &Scrapes,
+) -> Option<Answer> {
     let mut precision = Precision::F64;
     for (_, id) in buckets {
         let series = capture.get(*id)?;
@@ -179,10 +191,11 @@ pub fn of_capture(capture: &Capture, cursor: &mut Cursor<'_>, buckets: &[(f64, S
         }
     }
     let numbers: Vec<(f64, u32)> = buckets.iter().map(|(bound, id)| (*bound, id.0)).collect();
-    Some(of_store(cursor, &numbers, window, precision))
+    Some(of_store(cursor, &numbers, window, precision, scrapes.restarts()))
 }
 
-/// Adds up the stretches between splits; `None` if a scrape that is needed lacks a bucket.
+/// Adds up the stretches between splits; `None` if a scrape that is needed lacks a bucket. A split before the first scrape or after the last
+/// leaves out the scrapes up to it, or from it on.
 fn of_rows(
     bounds: &[f64],
     first: i64,
@@ -192,6 +205,7 @@ fn of_rows(
     window: Window,
     precision: Precision,
 ) -> Option<Answer> {
+    splits.retain(|(before, after)| *before < last && *after > first);
     splits.sort_unstable();
     let mut rows = Vec::new();
     let mut start = first;
@@ -202,14 +216,16 @@ fn of_rows(
         }
         start = start.max(after);
     }
-    rows.push((row(start)?, row(last)?));
-    if first == last {
-        return Some(Answer::OneSample { at: first });
+    if start <= last {
+        rows.push((row(start)?, row(last)?));
+    }
+    let (Some((head, _)), Some((_, tail))) = (rows.first(), rows.last()) else { return Some(Answer::NoSamples) };
+    if head.at == tail.at {
+        return Some(Answer::OneSample { at: head.at });
     }
     if rows.iter().flat_map(|(a, b)| a.values.iter().chain(&b.values)).any(|v| v.is_infinite()) {
         return Some(Answer::Refused(Refusal::Infinite));
     }
-    let (head, tail) = (&rows.first()?.0, &rows.last()?.1);
     let mut buckets = Vec::with_capacity(bounds.len());
     for (i, &bound) in bounds.iter().enumerate() {
         let value = |row: &Row| row.values.get(i).copied().unwrap_or(f64::NAN);

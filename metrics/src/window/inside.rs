@@ -2,6 +2,7 @@
 //! the store by two searches, without a look at the samples between.
 
 use super::Window;
+use super::resets::Restart;
 use crate::blocks::{Cursor, Fall};
 use crate::model::Sample;
 
@@ -16,15 +17,16 @@ pub struct Inside {
     pub after: Option<Sample>,
     /// How many samples are in it.
     pub count: u64,
-    /// Where the series fell from one sample in it to the next, by time.
+    /// Where a life ended and another began between two samples in it, by time: falls, and rises over a known start of the process.
     pub breaks: Vec<Break>,
     /// There is a sample, be it NaN, before the first one in the window: the series was there.
     pub earlier: bool,
 }
 
-/// A fall inside a window.
+/// The end of a life inside a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
+    /// The last sample of the old life and the first of the new one.
     pub fall: Fall,
     /// Samples of the window up to and with `fall.before`.
     pub count: u64,
@@ -97,6 +99,50 @@ impl Inside {
         let earlier = start > 0 || unknown_first;
         Inside { before, ends: Some((first, last)), after, count: inside_to(end, window.to()), breaks, earlier }
     }
+}
+
+/// What `ask` finds in a window, split at starts of the process (sorted by time) as if the series had fallen there. Samples between the last
+/// one known of the old life and the first of the new are of neither, and left out.
+pub fn across(window: Window, restarts: &[Restart], mut ask: impl FnMut(Window) -> Inside) -> Inside {
+    if restarts.is_empty() {
+        return ask(window);
+    }
+    let mut start = window.from();
+    let mut whole = Inside::default();
+    let near = restarts.iter().filter(|r| r.by > window.from() && r.after < window.to());
+    let mut parts: Vec<Option<Window>> = Vec::new();
+    for restart in near {
+        parts.push(Window::new(start, restart.after));
+        start = start.max(restart.by);
+    }
+    parts.push(Window::new(start, window.to()));
+    let all = ask(window);
+    (whole.before, whole.after) = (all.before, all.after);
+    for part in parts.into_iter().flatten().map(ask) {
+        let Some((first, last)) = part.ends else { continue };
+        match &mut whole.ends {
+            None => {
+                whole.ends = Some((first, last));
+                whole.earlier = part.earlier;
+            }
+            Some((_, end)) => {
+                whole.breaks.push(Break { fall: Fall { before: *end, after: first }, count: whole.count });
+                *end = last;
+            }
+        }
+        whole.breaks.extend(part.breaks.iter().map(|b| Break { count: b.count + whole.count, ..*b }));
+        whole.count += part.count;
+    }
+    // a sample outside bounds nothing of another life
+    let between = |a: i64, b: i64| restarts.iter().any(|r| r.after < b && r.by > a);
+    let (first, last) = match whole.ends {
+        Some((first, last)) => (Some(first.at), Some(last.at)),
+        None => (whole.after.map(|s| s.at), whole.before.map(|s| s.at)),
+    };
+    let (before, after) = (whole.before, whole.after);
+    whole.before = before.filter(|b| first.is_none_or(|first| !between(b.at, first)));
+    whole.after = after.filter(|a| last.is_none_or(|last| !between(last, a.at)));
+    whole
 }
 
 /// The last sample before an ordinal that is a number.

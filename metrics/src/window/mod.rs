@@ -2,6 +2,7 @@
 //! the samples in it and the two around it, and they stand in every answer.
 //!
 //! * [`counter`]: a bracket from the samples at both edges; [`inside`] finds these in a slice or in the store.
+//! * [`resets`]: how sure a reset is, and those that no fall shows.
 //! * [`gauge`], [`histogram`] with [`quantile`], [`summary`], [`mean`]: the figures of the other kinds.
 //! * [`replica`], [`capacity`], [`ratio`]: figures of several series.
 
@@ -14,6 +15,7 @@ pub mod mean;
 pub mod quantile;
 pub mod ratio;
 pub mod replica;
+pub mod resets;
 pub mod scrapes;
 pub mod summary;
 

@@ -193,7 +193,7 @@ fn quantile_of_delta(args: &Value) -> Value {
         .map(|(b, a)| (b.bound, [Sample { at: 0, value: b.count }, Sample { at: SECOND, value: a.count }]))
         .collect();
     let slices: Vec<(f64, &[Sample])> = series.iter().map(|(bound, samples)| (*bound, &samples[..])).collect();
-    let answer = histogram::of_samples(&slices, Window::new(0, SECOND).unwrap(), Precision::F64);
+    let answer = histogram::of_samples(&slices, Window::new(0, SECOND).unwrap(), Precision::F64, &[]);
     let histogram::Answer::Answered(found) = answer else { panic!("{answer:?}") };
     let right = found.quantile(q);
     json!({

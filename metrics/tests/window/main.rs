@@ -2,6 +2,8 @@
 
 #[path = "../cases/mod.rs"]
 mod cases;
+mod dump;
 mod golden;
 mod increase;
+mod prometheus;
 mod reference;

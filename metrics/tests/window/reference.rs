@@ -1,197 +1,21 @@
 //! Nine windows over a capture by Prometheus, against figures that were computed from the same samples apart from this code
-//! (`cases/metrics/reference`), and against Prometheus' own answers where both mean the same.
+//! (`cases/metrics/reference`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use corr_metrics::blocks::{Store, Writer};
 use corr_metrics::model::{Precision, Sample};
 use corr_metrics::window::counter::Answer;
-use corr_metrics::window::quantile::{Cumulative, Estimate, Quantile};
+use corr_metrics::window::quantile::{Estimate, Quantile};
+use corr_metrics::window::resets::{self, Evidence};
 use corr_metrics::window::scrapes::Scrapes;
-use corr_metrics::window::{Window, capacity, counter, gauge, histogram, quantile, replica};
+use corr_metrics::window::{capacity, counter, gauge, histogram, replica};
 use serde_json::{Value, json};
 
-use super::cases::{bytes, cases};
+use super::dump::{Dump, MS, Tally, file, object_labels, read_labels, windows};
 use super::increase::{Rules, increase};
-
-const MS: i64 = 1_000_000;
 
 /// The samples of the API's raw matrix, from which the reference's replica checks were made, end here; the dump goes on for 15 s.
 const MATRIX_END: i64 = 1_795_977_181_000 * MS;
-
-type Labels = BTreeMap<String, String>;
-
-/// What `promtool tsdb dump` printed, by series, in memory as slices and as blocks.
-struct Dump {
-    labels: Vec<Labels>,
-    samples: Vec<Vec<Sample>>,
-    store: Store,
-    /// By instance.
-    scrapes: BTreeMap<String, Scrapes>,
-}
-
-impl Dump {
-    fn read() -> Option<Dump> {
-        let path = cases("metrics/prometheus")?.join("promtool_tsdb_dump.txt.gz");
-        let text = String::from_utf8(bytes(&path)).unwrap();
-        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-        let (mut labels, mut samples) = (Vec::new(), Vec::<Vec<Sample>>::new());
-        for line in text.lines() {
-            let (rest, at) = line.rsplit_once(' ').unwrap();
-            let (name, value) = rest.rsplit_once(' ').unwrap();
-            let series = *numbers.entry(name).or_insert_with(|| {
-                labels.push(read_labels(name));
-                samples.push(Vec::new());
-                labels.len() - 1
-            });
-            samples[series].push(Sample { at: at.parse::<i64>().unwrap() * MS, value: value.parse().unwrap() });
-        }
-        let mut scrapes = BTreeMap::new();
-        let mut down: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
-        for (labels, samples) in labels.iter().zip(&samples).filter(|(labels, _)| labels["__name__"] == "up") {
-            let (up, failed): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|s| s.value == 1.0);
-            scrapes.insert(labels["instance"].clone(), Scrapes::new(up.iter().map(|s| s.at).collect()));
-            down.insert(labels["instance"].clone(), failed.iter().map(|s| s.at).collect());
-        }
-        // the dump prints the markers of ended series as NaN; where the scrape failed they can be nothing else
-        let mut writer = Writer::default();
-        for (i, (labels, samples)) in labels.iter().zip(&mut samples).enumerate() {
-            for sample in samples {
-                if sample.value.is_nan() && down[&labels["instance"]].contains(&sample.at) {
-                    sample.value = f64::from_bits(0x7ff0_0000_0000_0002);
-                }
-                writer.push(i as u32, sample.at, sample.value);
-            }
-        }
-        let store = writer.finish(labels.len());
-        Some(Dump { labels, samples, store, scrapes })
-    }
-
-    fn find(&self, labels: &Labels) -> usize {
-        self.labels.iter().position(|l| l == labels).unwrap_or_else(|| panic!("no series {labels:?}"))
-    }
-
-    fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-        (0..self.labels.len()).filter(move |i| self.labels[*i]["__name__"] == name)
-    }
-
-    /// The buckets of a family, by the other labels.
-    fn buckets(&self, family: &str) -> BTreeMap<Labels, Vec<(f64, usize)>> {
-        let mut sets: BTreeMap<Labels, Vec<(f64, usize)>> = BTreeMap::new();
-        for series in self.named(&format!("{family}_bucket")) {
-            let mut labels = self.labels[series].clone();
-            let bound = labels.remove("le").unwrap().parse().unwrap();
-            sets.entry(labels).or_default().push((bound, series));
-        }
-        sets
-    }
-
-    /// A family's label sets in a window, by slices and by the store, which must agree.
-    fn histograms(&self, family: &str, window: Window) -> Vec<(Labels, histogram::Buckets)> {
-        let mut out = Vec::new();
-        for (labels, buckets) in self.buckets(family) {
-            let slices: Vec<(f64, &[Sample])> = buckets.iter().map(|(le, i)| (*le, &self.samples[*i][..])).collect();
-            let numbers: Vec<(f64, u32)> = buckets.iter().map(|(le, i)| (*le, *i as u32)).collect();
-            let answer = histogram::of_samples(&slices, window, Precision::F64);
-            assert_eq!(answer, histogram::of_store(&mut self.store.cursor(), &numbers, window, Precision::F64));
-            if let histogram::Answer::Answered(found) = answer {
-                out.push((labels, found));
-            }
-        }
-        out
-    }
-}
-
-/// `{a="b", c="d"}` or `name{a="b",c="d"}`.
-fn read_labels(text: &str) -> Labels {
-    let (name, mut rest) = text.split_once('{').unwrap();
-    let mut labels = Labels::new();
-    if !name.is_empty() {
-        labels.insert("__name__".to_string(), name.to_string());
-    }
-    while let Some((label, after)) = rest.split_once("=\"") {
-        let mut value = String::new();
-        let mut chars = after.char_indices();
-        let end = loop {
-            match chars.next().unwrap() {
-                (_, '\\') => match chars.next().unwrap().1 {
-                    'n' => value.push('\n'),
-                    other => value.push(other),
-                },
-                (i, '"') => break i,
-                (_, other) => value.push(other),
-            }
-        };
-        labels.insert(label.trim_start_matches([',', ' ']).to_string(), value);
-        rest = &after[end + 1..];
-    }
-    labels
-}
-
-fn object_labels(name: &str, labels: &Value) -> Labels {
-    let mut out: Labels = labels.as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.as_str().unwrap().to_string())).collect();
-    out.insert("__name__".to_string(), name.to_string());
-    out
-}
-
-fn file(name: &str) -> Option<Value> {
-    Some(serde_json::from_slice(&bytes(&cases("metrics/reference")?.join(name))).unwrap())
-}
-
-fn windows(reference: &Value) -> Vec<(String, Window)> {
-    let windows = reference["windows"].as_object().unwrap();
-    windows
-        .iter()
-        .map(|(name, w)| (name.clone(), Window::new(w["start_ms"].as_i64().unwrap() * MS, w["end_ms"].as_i64().unwrap() * MS).unwrap()))
-        .collect()
-}
-
-/// Counts what is compared, and remembers what differs.
-#[derive(Default)]
-struct Tally {
-    compared: BTreeMap<&'static str, usize>,
-    differ: Vec<String>,
-}
-
-impl Tally {
-    fn equal(&mut self, field: &'static str, place: &str, expected: &Value, found: Value) {
-        *self.compared.entry(field).or_default() += 1;
-        if !same(expected, &found) {
-            self.differ.push(format!("{place} {field}: expected {expected}, found {found}"));
-        }
-    }
-
-    /// Sums taken in another order or unit differ in their last bits.
-    fn near(&mut self, field: &'static str, place: &str, expected: &Value, found: Option<f64>) {
-        *self.compared.entry(field).or_default() += 1;
-        let near = match (expected.as_f64(), found) {
-            (Some(a), Some(b)) => (a - b).abs() <= 1e-12 * a.abs().max(b.abs()),
-            (None, None) => expected.is_null(),
-            _ => false,
-        };
-        if !near {
-            self.differ.push(format!("{place} {field}: expected {expected}, found {found:?}"));
-        }
-    }
-
-    fn done(self, what: &str) {
-        println!("{what}: {} values compared {:?}, {} differ", self.compared.values().sum::<usize>(), self.compared, self.differ.len());
-        assert!(self.differ.is_empty(), "{} differ:\n{}", self.differ.len(), self.differ.join("\n"));
-        assert!(!self.compared.is_empty());
-    }
-}
-
-/// Whole numbers equal; fractions but for the last bit, which serde_json does not always read.
-fn same(expected: &Value, found: &Value) -> bool {
-    match (expected, found) {
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Number(a), Value::Number(b)) => {
-            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            a == b || a.fract() != 0.0 && (a - b).abs() <= 2.0 * f64::EPSILON * a.abs()
-        }
-        (a, b) => a == b,
-    }
-}
 
 fn pair(sample: Sample) -> Value {
     json!([sample.at / MS, sample.value])
@@ -205,7 +29,12 @@ fn counters_of_nine_windows() {
     let mut tally = Tally::default();
     let (mut compared, mut above, mut below, mut fractions) = (0, 0, 0, 0);
     let mut families = BTreeSet::new();
-    let mut rows = 0;
+    let (mut rows, mut resets, mut corroborated) = (0, 0, 0);
+    let counters: Vec<usize> = {
+        let all = windows.iter().flat_map(|(name, _)| reference["windows"][name]["rows"].as_array().unwrap());
+        let series: BTreeSet<&str> = all.map(|row| row["series"].as_str().unwrap()).collect();
+        series.into_iter().map(|spelled| dump.find(&read_labels(spelled))).collect()
+    };
     for (name, window) in &windows {
         let mut seen = BTreeSet::new();
         for row in reference["windows"][name]["rows"].as_array().unwrap() {
@@ -235,6 +64,16 @@ fn counters_of_nine_windows() {
             tally.equal("first_appearance", &place, &row["first_appearance_nonzero"], json!(appearance));
             tally.near("prom_increase", &place, &row["prom_increase"], increase(samples, *window, Rules::Two));
             assert_eq!(delta.segments.len(), delta.resets.len() + 1);
+            for fall in &delta.resets {
+                let others: Vec<u32> = counters
+                    .iter()
+                    .filter(|i| **i != series && dump.labels[**i]["instance"] == labels["instance"])
+                    .map(|i| *i as u32)
+                    .collect();
+                let evidence = resets::evidence(&mut dump.store.cursor(), fall, &others, scrapes);
+                corroborated += usize::from(matches!(evidence, Evidence::Together { fell, of } if fell == of && of > 10));
+                resets += 1;
+            }
             assert_eq!(delta.segments.iter().map(|s| s.n).sum::<u64>(), delta.n);
             let Some(told) = row["prom_increase"].as_f64() else { continue };
             let (low, high) = answer.bracket().unwrap();
@@ -253,6 +92,8 @@ fn counters_of_nine_windows() {
         }
     }
     println!("{rows} rows; increase: {compared} compared, {above} above the bracket, {below} below, {fractions} not whole");
+    println!("{resets} resets, {corroborated} of them with every other counter of the endpoint");
+    assert!(resets > 0 && corroborated == resets);
     let contrast = &reference["contrast"];
     tally.equal("contrast", "compared", &contrast["compared"], json!(compared));
     tally.equal("contrast", "above", &contrast["prom_above_provable_upper_bound"], json!(above));
@@ -377,92 +218,4 @@ fn replicas_of_the_capture() {
         }
     }
     tally.done("replicas");
-}
-
-/// `name(q, sum by (le, more) (rate(family_bucket[60s])))`.
-fn read_question(text: &str) -> Option<(f64, bool, &str)> {
-    let rest = text.strip_prefix("histogram_quantile(")?;
-    let (q, rest) = rest.split_once(", sum by (")?;
-    let (by, rest) = rest.split_once(") (rate(")?;
-    let (family, _) = rest.split_once("_bucket[")?;
-    Some((q.parse().ok()?, by.contains("is_streaming"), family))
-}
-
-/// What `sum by (le, …) (rate(…))` holds: every series stretched to the window by itself, then added.
-fn stretched(dump: &Dump, family: &str, window: Window, keep: impl Fn(&Labels) -> bool) -> Vec<Cumulative> {
-    let mut sums: Vec<Cumulative> = Vec::new();
-    for buckets in dump.buckets(family).into_iter().filter(|(labels, _)| keep(labels)).map(|(_, buckets)| buckets) {
-        for (bound, series) in buckets {
-            let Some(count) = increase(&dump.samples[series], window, Rules::Two) else { continue };
-            match sums.iter_mut().find(|b| b.bound == bound) {
-                Some(bucket) => bucket.count += count,
-                None => sums.push(Cumulative { bound, count, error: 0.0 }),
-            }
-        }
-    }
-    sums
-}
-
-fn value_of(found: &Quantile) -> Option<f64> {
-    match found.estimate {
-        Estimate::Within { value, .. } => Some(value),
-        Estimate::Censored { above } => Some(above),
-        Estimate::Outside { .. } | Estimate::Undefined { .. } => None,
-    }
-}
-
-#[test]
-fn quantiles_are_those_of_prometheus() {
-    let (Some(dump), Some(theirs), Some(reference)) =
-        (Dump::read(), file("prometheus_reference.json.gz"), file("exact_from_prometheus_samples.json"))
-    else {
-        return;
-    };
-    let mut tally = Tally::default();
-    let (mut answers, mut undefined, mut at_zero, mut other_windows) = (0, 0, 0, BTreeSet::new());
-    for (name, window) in &windows(&reference) {
-        for (question, answer) in theirs["answers"][name].as_object().unwrap() {
-            let Some((q, by_streaming, family)) = read_question(question) else { continue };
-            for result in answer["result"].as_array().unwrap() {
-                answers += 1;
-                let value: f64 = result["value"][1].as_str().unwrap().parse().unwrap();
-                let streaming = result["metric"].get("is_streaming").and_then(Value::as_str);
-                let keep = |labels: &Labels| !by_streaming || labels.get("is_streaming").map(String::as_str) == streaming;
-                let of_theirs = quantile::of(q, &stretched(&dump, family, *window, keep));
-                let parts = dump.histograms(family, *window).into_iter().filter(|(labels, _)| keep(labels));
-                let parts: Vec<histogram::Buckets> = parts.map(|(_, buckets)| buckets).collect();
-                // with a reset inside, Prometheus adds what the new life had counted before its first scrape; label sets that were not
-                // scraped equally long are each stretched by another factor before they are added
-                let comparable = parts.iter().all(|p| p.segments.len() == 1 && p.segments == parts[0].segments);
-                let ours = histogram::Sum::of(parts).unwrap().quantile(q);
-                if value.is_nan() {
-                    undefined += 1;
-                    // Prometheus divides nothing by nothing where the lowest bucket is empty; the lowest that is not has the answer
-                    let zero = q == 0.0 && matches!(ours.estimate, Estimate::Within { value, low, .. } if value == low);
-                    at_zero += usize::from(zero);
-                    assert!(zero || value_of(&ours).is_none(), "{name} {question}: {ours:?}");
-                    continue;
-                }
-                let place = format!("{name} {question}: Prometheus {value}");
-                let near = |found: &Quantile| value_of(found).is_some_and(|found| (found - value).abs() <= 1e-9 * value.abs());
-                *tally.compared.entry("our quantile of their rates").or_default() += 1;
-                if !near(&of_theirs) {
-                    tally.differ.push(format!("{place}, of their rates {of_theirs:?}"));
-                }
-                if !comparable {
-                    other_windows.insert(name.clone());
-                    *tally.compared.entry("not comparable").or_default() += 1;
-                    continue;
-                }
-                *tally.compared.entry("our quantile").or_default() += 1;
-                if !near(&ours) {
-                    tally.differ.push(format!("{place}, found {ours:?}"));
-                }
-            }
-        }
-    }
-    println!("{answers} answers of Prometheus: {undefined} undefined, {at_zero} of them q = 0 with an empty lowest bucket");
-    println!("not comparable for a reset inside or label sets of different scrapes: {other_windows:?}");
-    assert_eq!(answers, 330);
-    tally.done("quantiles of Prometheus");
 }

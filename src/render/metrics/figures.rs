@@ -84,6 +84,7 @@ const COLUMNS: &[&str] = &[
     "coverage",
     "quantiles",
     "mean",
+    "values",
     "capture",
 ];
 
@@ -281,6 +282,7 @@ impl Row<'_> {
         put("type", typed.kind.word().into());
         put("origin", typed.origin.word().into());
         put("capture", captured.name.clone());
+        put("values", fidelity(captured.capture().fidelity).into());
         match &self.part.figure {
             Figure::Counter(Counter { answer, bracket }) => {
                 put("status", counter_status(answer).into());

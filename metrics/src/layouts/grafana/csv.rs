@@ -69,7 +69,8 @@ impl<R: Read> Iterator for Records<R> {
             let over = size > LINE;
             if over {
                 // Its fields are let go; the record ends at the next line end, quoted or not.
-                (fields.clear(), field.clear());
+                fields.clear();
+                field.clear();
                 if byte == b'\n' {
                     return Some(Record::TooLong { line });
                 }

@@ -12,7 +12,7 @@ mod time;
 
 use std::io::Read;
 
-use super::text::io_error;
+use super::text::{BOM, io_error};
 use super::{Candidate, Layout, ReadError, Set, open};
 use crate::build::Builder;
 use crate::model::{Capture, Clock, Fidelity, StampOf};
@@ -36,21 +36,26 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
     .collect()
 }
 
-/// The table that a text begins, if it is one of Grafana's: its time column is named so, and its first row has a time there and numbers.
+/// The table that a text begins, if it is one of Grafana's: its time column is named so, and its first row has a time there and numbers. Of a
+/// table of many series the header alone may be longer than a head: then names of series in it tell.
 fn panel(head: &[u8]) -> Option<Table> {
     let (delimiter, skip) = dialect(head)?;
-    let mut records = Records::new(head.get(skip..)?, delimiter).filter_map(|r| match r {
-        Record::Fields { fields, cut: false, .. } => Some(fields),
-        _ => None,
-    });
-    let table = Table::new(records.next()?)?;
-    let row = records.next()?;
-    table.fits(&row).then_some(table)
+    let mut records = Records::new(head.get(skip..)?, delimiter);
+    let Some(Record::Fields { mut fields, cut, .. }) = records.next() else { return None };
+    if cut {
+        fields.pop();
+    }
+    let table = Table::new(fields)?;
+    let tells = match records.next() {
+        Some(Record::Fields { fields, cut: false, .. }) => table.fits(&fields),
+        _ => table.names_series(),
+    };
+    tells.then_some(table)
 }
 
 /// Delimiter, and bytes before the header: a byte order mark and Excel's `sep=` line. `None` for text without a delimiter in its first line.
 fn dialect(head: &[u8]) -> Option<(u8, usize)> {
-    let mut skip = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut skip = if head.starts_with(BOM) { BOM.len() } else { 0 };
     let text = head.get(skip..)?;
     let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
     let (line, _) = text.split_at(end);

@@ -29,8 +29,7 @@ impl Table {
     pub(super) fn new(header: Vec<String>) -> Option<Table> {
         let header: Vec<String> = header.iter().map(|h| h.trim().to_string()).collect();
         let named = |name: &str| header.iter().position(|h| h == name);
-        let braces = header.iter().any(|h| h.contains('{') && spelled(h).is_some_and(|s| s.rest.is_empty()));
-        let time = named("Time").or_else(|| named("time").filter(|_| braces))?;
+        let time = named("Time").or_else(|| named("time").filter(|_| names_series(&header)))?;
         let values: Vec<usize> = (0..header.len()).filter(|&i| header.get(i).is_some_and(|h| is_value(h))).collect();
         let long = !values.is_empty() && header.iter().any(|h| LABELS.contains(&h.as_str()));
         if header.len() < 2 || (!long && time != 0) {
@@ -38,6 +37,11 @@ impl Table {
         }
         let form = if long { Form::Long(values) } else { Form::Wide(Vec::new()) };
         Some(Table { header, time, form })
+    }
+
+    /// Some header is a series with labels.
+    pub(super) fn names_series(&self) -> bool {
+        names_series(&self.header)
     }
 
     pub(super) fn time_header(&self) -> &str {
@@ -88,8 +92,9 @@ impl Table {
         match &self.form {
             Form::Wide(series) => {
                 for (cell, series) in row.iter().zip(series) {
-                    if let (Some(series), Some(value)) = (series, value(cell, builder, &at)) {
-                        builder.push(*series, stamp, value);
+                    let Some(series) = *series else { continue };
+                    if let Some(value) = value(cell, builder, &at) {
+                        builder.push(series, stamp, value);
                     }
                 }
             }
@@ -114,6 +119,10 @@ impl Table {
             builder.push(series, stamp, value);
         }
     }
+}
+
+fn names_series(header: &[String]) -> bool {
+    header.iter().any(|h| h.contains('{') && spelled(h).is_some_and(|s| s.rest.is_empty()))
 }
 
 /// `Value`, or `Value #A` where several queries are in one table.

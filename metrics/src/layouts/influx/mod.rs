@@ -6,6 +6,8 @@
 //! <https://github.com/influxdata/telegraf/blob/master/plugins/inputs/prometheus/README.md>
 //! Other lines become `measurement_field`, as Telegraf's Prometheus output names them.
 //!
+//! Line protocol has no NaN: such samples are absent from a file, and their absence is no gap of scraping.
+//!
 //! Telegraf stamps after the body was read, and its agent rounds stamps to its `precision`, by default one second.
 
 mod line;

@@ -1,5 +1,6 @@
 //! One answer of the HTTP API: what it holds, walked through once; damage ends the walk and keeps what stood before it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -17,6 +18,13 @@ pub(super) struct Points<'p> {
     pub values: &'p [f64],
 }
 
+impl Points<'_> {
+    /// Stamps with values.
+    pub(super) fn all(&self) -> Vec<(i64, f64)> {
+        self.at.iter().copied().zip(self.values.iter().copied()).collect()
+    }
+}
+
 /// What an answer holds beside its points.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
@@ -25,6 +33,9 @@ pub(super) struct Contents<'a> {
     pub range: bool,
     /// The points came as lists (`values`), not one a series (`value`).
     pub lists: bool,
+    pub vectors: bool,
+    /// The questions that are stored with the answers.
+    pub queries: BTreeSet<String>,
     /// Elements of a `data` that is a list: exemplars, series, metadata of targets.
     pub items: Vec<&'a RawValue>,
     pub targets: Vec<&'a RawValue>,
@@ -38,7 +49,7 @@ pub(super) struct Contents<'a> {
 /// The question of an answer, and what was wrong with it.
 #[derive(Debug, Default)]
 pub(super) struct Odd {
-    /// Where whoever stored the answer kept it.
+    /// Where whoever stored the answer kept it; `None` where there are several.
     pub query: Option<String>,
     /// The API's own error.
     pub error: Option<String>,
@@ -48,21 +59,30 @@ pub(super) struct Odd {
     pub series: u64,
     /// Series of native histograms, which have no one value.
     pub native: u64,
+    /// A query that found no series.
+    pub empty: bool,
     /// Why the document breaks off.
     pub damage: Option<String>,
 }
 
-/// Walks through an answer and gives each series' points to `each`.
+/// Walks through an answer, or several one after another, and gives each series' points to `each`.
 pub(super) fn walk<'a>(bytes: &'a [u8], each: &mut dyn FnMut(Points<'_>)) -> Contents<'a> {
     let mut state = State { contents: Contents::default(), each, metric: None, at: Vec::new(), values: Vec::new() };
     let mut input = serde_json::Deserializer::from_slice(bytes);
-    let mut end = Top(&mut state).deserialize(&mut input);
-    if end.is_ok() {
-        end = input.end();
-    } else {
-        state.flush();
+    // A script may have written one answer after another.
+    loop {
+        if let Err(e) = Top(&mut state).deserialize(&mut input) {
+            state.flush();
+            state.contents.odd.damage = Some(e.to_string());
+            break;
+        }
+        if input.end().is_ok() {
+            break;
+        }
     }
-    state.contents.odd.damage = end.err().map(|e| e.to_string());
+    if state.contents.queries.len() < 2 {
+        state.contents.odd.query = state.contents.queries.first().cloned();
+    }
     state.contents
 }
 
@@ -108,8 +128,27 @@ pub(super) fn point(raw: &str) -> Option<(i64, f64)> {
 
 /// Labels of a series; `None` where one is no text.
 pub(super) fn metric(raw: &str) -> Option<Metric> {
-    let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(raw).ok()?;
-    map.into_iter().map(|(k, v)| Some((k, v.as_str()?.to_string()))).collect()
+    let mut input = serde_json::Deserializer::from_str(raw);
+    input.deserialize_map(Pairs).ok()
+}
+
+/// An object of texts.
+struct Pairs;
+
+impl<'a> Visitor<'a> for Pairs {
+    type Value = Metric;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("labels")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut input: A) -> Result<Metric, A::Error> {
+        let mut out = Metric::new();
+        while let Some(pair) = input.next_entry()? {
+            out.push(pair);
+        }
+        Ok(out)
+    }
 }
 
 /// A scalar as text: a string without its quotes.
@@ -165,7 +204,9 @@ impl<'a> Visitor<'a> for Top<'_, 'a, '_> {
                     let value = input.next_value::<&RawValue>()?;
                     let contents = &mut state.contents;
                     match key.as_str() {
-                        "query" => contents.odd.query = Some(scalar(value)),
+                        "query" => {
+                            contents.queries.insert(scalar(value));
+                        }
                         "step" => contents.step = Some(scalar(value)),
                         "start" | "end" => contents.range = true,
                         "error" | "errorType" if value.get() != "null" => {
@@ -304,7 +345,10 @@ impl<'a> Visitor<'a> for Series<'_, 'a, '_> {
                     let value = input.next_value::<&RawValue>()?;
                     match key.as_str() {
                         "metric" => state.metric = metric(value.get()),
-                        "value" => state.point(value.get()),
+                        "value" => {
+                            state.contents.vectors = true;
+                            state.point(value.get());
+                        }
                         "histogram" | "histograms" => state.contents.odd.native += 1,
                         _ => {}
                     }

@@ -4,11 +4,12 @@
 //! have the result type `matrix`. The query tells them apart where it is stored; else the stamps do: those of a range query all lie on one
 //! grid, while each target is scraped at its own phase, and late by some milliseconds now and then.
 
-use std::collections::hash_map::DefaultHasher;
+use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 use super::document::{Contents, Points};
+use super::ends::{Ends, sorted};
 use crate::model::SECOND;
 
 /// What the points of an answer are.
@@ -34,14 +35,16 @@ pub(super) struct Stamps {
     spacing: Option<u64>,
     points: u64,
     instances: BTreeSet<String>,
-    /// First and last stamp of each series, by the hash of its labels.
-    pub spans: HashMap<u64, (i64, i64)>,
+    /// The ends of each series, by the hash of its labels.
+    ends: HashMap<u64, Ends>,
+    /// A series comes more than once.
+    repeats: bool,
 }
 
 impl Stamps {
     /// Takes a series.
     pub(super) fn take(&mut self, points: &Points<'_>) {
-        let (Some(&low), Some(&high)) = (points.at.iter().min(), points.at.iter().max()) else { return };
+        let Some(&low) = points.at.iter().min() else { return };
         let first = *self.first.get_or_insert(low);
         for &at in points.at {
             self.step = gcd(self.step, at.abs_diff(first));
@@ -58,13 +61,23 @@ impl Stamps {
         {
             self.instances.insert(instance.clone());
         }
-        let span = self.spans.entry(hash(points.metric)).or_insert((low, high));
-        *span = (span.0.min(low), span.1.max(high));
+        let sorted = sorted(points.at, points.values);
+        match self.ends.entry(hash(points.metric)) {
+            Entry::Occupied(mut entry) => {
+                self.repeats = true;
+                entry.get_mut().add(&sorted);
+            }
+            Entry::Vacant(entry) => {
+                if let Some(ends) = Ends::new(&sorted) {
+                    entry.insert(ends);
+                }
+            }
+        }
     }
 
-    /// Two answers hold the same series over overlapping times.
-    pub(super) fn overlaps(&self, other: &HashMap<u64, (i64, i64)>) -> bool {
-        self.spans.iter().any(|(key, a)| other.get(key).is_some_and(|b| a.0 <= b.1 && b.0 <= a.1))
+    /// No series of this answer says something else than those before, of the same time.
+    fn agree(&self, before: &HashMap<u64, Ends>) -> bool {
+        self.ends.iter().all(|(key, ends)| before.get(key).is_none_or(|old| ends.agree(old)))
     }
 }
 
@@ -85,6 +98,11 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 /// The grade, and the sentence that says why.
 pub(super) fn grade(contents: &Contents<'_>, stamps: &Stamps) -> (Grade, String) {
+    if contents.lists && contents.vectors {
+        let step = SECOND;
+        let why = "samples or instants: answers of several kinds in one file; taken as instants".into();
+        return (Grade::Undecided { step, phase: 0 }, why);
+    }
     if !contents.lists {
         return (Grade::Instant, "an instant query's vector: the last sample before one instant, not a sample".into());
     }
@@ -98,7 +116,16 @@ pub(super) fn grade(contents: &Contents<'_>, stamps: &Stamps) -> (Grade, String)
             format!("a range query (step {step}) is stored with it: evaluated at instants, not samples"),
         );
     }
-    match contents.odd.query.as_deref().map(ends_in) {
+    let mut endings = contents.queries.iter().map(|q| ends_in(q));
+    let ending = endings.next();
+    let ending = match endings.all(|e| Some(e) == ending) {
+        true => ending,
+        false => {
+            let why = "samples or instants: answers to several kinds of query in one file; taken as instants".into();
+            return (Grade::Undecided { step: seen, phase }, why);
+        }
+    };
+    match ending {
         Some(Ending::Range) => return (Grade::Raw, "its query ends in a range selector: samples".into()),
         Some(Ending::Subquery) => {
             return (Grade::Grid { step: seen, phase }, "its query is a subquery: evaluated at instants, not samples".into());
@@ -116,11 +143,12 @@ pub(super) fn grade(contents: &Contents<'_>, stamps: &Stamps) -> (Grade, String)
     if stamps.spacing.is_some_and(|spacing| stamps.step < second && stamps.step.saturating_mul(4) <= spacing) {
         return (Grade::Raw, format!("stamps lie on no grid (common step {} ms): samples", stamps.step / 1_000_000));
     }
-    if stamps.instances.len() > 1 && stamps.spacing.is_some() {
+    // Stamps rounded to whole seconds have no phase that could tell.
+    let phased = phase % SECOND != 0 || seen % SECOND != 0;
+    if stamps.instances.len() > 1 && stamps.spacing.is_some() && phased {
         return (
             Grade::Grid { step: seen, phase },
-            "several instances share every stamp, and targets are scraped at phases of their own: evaluated at instants, not samples"
-                .into(),
+            "several instances lie on one grid, and targets are scraped at phases of their own: evaluated at instants, not samples".into(),
         );
     }
     (
@@ -155,7 +183,7 @@ fn duration(text: &str) -> Option<i64> {
     (ns > 0).then_some(ns)
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Ending {
     /// `x[5m]`
     Range,
@@ -178,34 +206,45 @@ fn ends_in(query: &str) -> Ending {
     }
 }
 
-/// Documents that make one capture: of one grade, and no series twice at one time.
+/// Documents that make one capture: of one grade, and agreeing on what several of them hold.
 #[derive(Debug)]
 pub(super) struct Group {
     pub grade: Grade,
     pub documents: Vec<usize>,
+    /// A series comes more than once, in one document or in several.
+    pub repeats: bool,
     why: BTreeSet<String>,
-    spans: HashMap<u64, (i64, i64)>,
+    ends: HashMap<u64, Ends>,
 }
 
 /// Adds a document to the first group that it fits, or to one of its own.
-pub(super) fn group(groups: &mut Vec<Group>, document: usize, grade: Grade, why: String, stamps: Stamps) {
-    let place = groups.iter().position(|g| g.grade == grade && (grade == Grade::Instant || !stamps.overlaps(&g.spans)));
+pub(super) fn group(groups: &mut Vec<Group>, document: usize, grade: Grade, why: String, mut stamps: Stamps) {
+    if grade == Grade::Instant {
+        // Points of one instant are of one group whatever they say.
+        stamps.ends = HashMap::new();
+    }
+    let place = groups.iter().position(|g| g.grade == grade && stamps.agree(&g.ends));
     if let Some(group) = place.and_then(|i| groups.get_mut(i)) {
         group.documents.push(document);
+        group.repeats = true;
         group.why.insert(why);
-        for (key, b) in stamps.spans {
-            let a = group.spans.entry(key).or_insert(b);
-            *a = (a.0.min(b.0), a.1.max(b.1));
+        for (key, ends) in stamps.ends {
+            match group.ends.entry(key) {
+                Entry::Occupied(mut entry) => entry.get_mut().join(&ends),
+                Entry::Vacant(entry) => {
+                    entry.insert(ends);
+                }
+            }
         }
         return;
     }
-    groups.push(Group { grade, documents: vec![document], why: BTreeSet::from([why]), spans: stamps.spans });
+    groups.push(Group { grade, documents: vec![document], repeats: stamps.repeats, why: BTreeSet::from([why]), ends: stamps.ends });
 }
 
 impl Default for Group {
     /// Of no documents, for answers that hold no points.
     fn default() -> Group {
-        Group { grade: Grade::Raw, documents: Vec::new(), why: BTreeSet::new(), spans: HashMap::new() }
+        Group { grade: Grade::Raw, documents: Vec::new(), repeats: false, why: BTreeSet::new(), ends: HashMap::new() }
     }
 }
 

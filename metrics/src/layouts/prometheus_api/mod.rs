@@ -2,23 +2,26 @@
 //! `{"query": …, "response": …}`. <https://prometheus.io/docs/prometheus/latest/querying/api/>
 //!
 //! The answers of a folder are taken as one server's. Samples and instants of a query (see [`grade`]) become captures apart, and so does an
-//! answer that holds a series again over the same time, so that no sample is counted twice.
+//! answer that says something else of a series at the same time (see [`ends`]), so that no sample is counted twice.
 
 mod document;
+mod ends;
 mod grade;
 mod side;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::scrapes::Scrapes;
 use super::shape::{Shape, shape};
-use super::text::{DOCUMENT, whole};
+use super::text::{BOM, DOCUMENT, whole};
 use super::{Candidate, Layout, Part, ReadError, Set};
 use crate::build::Builder;
-use crate::model::{Capture, Clock, Fidelity, Labels, Precision, StampOf, canonical};
+use crate::model::{Capture, Clock, EndpointId, Fidelity, Labels, Precision, SeriesId, StampOf, canonical};
 use document::{Odd, Points, walk};
+use ends::{Ends, sorted};
 use grade::{Grade, Group, Stamps, group};
 use side::Side;
 
@@ -43,7 +46,7 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
 
 /// What kind of answer a text begins as.
 fn answer(head: &[u8]) -> Option<&'static str> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     if !head.starts_with(b"{") {
         return None;
     }
@@ -58,10 +61,11 @@ fn kind(shape: &Shape, prefix: &str) -> Option<&'static str> {
         return Some("error");
     }
     let points = |root: &str| {
-        let series = has(&format!("{root}result[].metric"))
-            && (has(&format!("{root}result[].values")) || has(&format!("{root}result[].value")) || has(&format!("{root}resultType")));
         let typed = shape.text(&format!("{prefix}{root}resultType"));
-        series || (typed.is_some_and(|t| matches!(t, "matrix" | "vector" | "scalar" | "string")) && has(&format!("{root}result")))
+        let typed = typed.is_some_and(|t| matches!(t, "matrix" | "vector" | "scalar" | "string"));
+        let labelled = shape.below(&format!("{prefix}{root}result[].metric."));
+        typed && has(&format!("{root}result"))
+            || labelled && (has(&format!("{root}result[].values[][]")) || has(&format!("{root}result[].value[]")))
     };
     if points("data.") || points("") {
         return Some("query result");
@@ -130,7 +134,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
         };
         let mut stamps = Stamps::default();
         let contents = walk(&bytes, &mut |points| stamps.take(&points));
-        if let Some(error) = &contents.odd.error {
+        if let Some(error) = contents.odd.error.as_ref().filter(|_| contents.series == 0) {
             errors.push((file, format!("the API answered with an error: {error}")));
             continue;
         }
@@ -145,7 +149,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
         }
         let damage = broken.or(contents.odd.damage);
         if let Some(odd) = odd.last_mut() {
-            *odd = Some(Odd { damage, ..contents.odd });
+            *odd = Some(Odd { damage, empty: bare && contents.series == 0, ..contents.odd });
         }
     }
     if odd.iter().all(Option::is_none) {
@@ -157,7 +161,8 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     }
     // What targets and lists say goes to the samples, or to what comes first.
     groups.sort_by_key(|g| g.grade != Grade::Raw);
-    let mut seen: HashSet<(String, Labels)> = HashSet::new();
+    // Names and labels that have samples, if some answer lists series.
+    let mut seen: Option<HashSet<(String, Labels)>> = side.lists().then(HashSet::new);
     let mut builders: Vec<Builder> = groups.iter().map(|g| fill(set, g, &odd, &mut seen)).collect();
     builders.iter_mut().for_each(|builder| side.families(builder));
     if let Some(first) = builders.first_mut() {
@@ -167,7 +172,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
                 say(first, odd, &part.path.display().to_string());
             }
         }
-        side.rest(first, &seen);
+        side.rest(first, &seen.unwrap_or_default());
         for (file, why) in &errors {
             first.note("unread_answer", || why.clone(), || Some(file.clone()));
         }
@@ -176,7 +181,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
 }
 
 /// Reads the documents of a group.
-fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut HashSet<(String, Labels)>) -> Builder {
+fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut Option<HashSet<(String, Labels)>>) -> Builder {
     let raw = group.grade == Grade::Raw;
     let mut builder = Builder::new(LAYOUT.name, Clock::Wall, if raw { StampOf::Request } else { StampOf::Evaluation });
     if !raw {
@@ -189,6 +194,7 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut HashSet<(Strin
         Grade::Instant => "evaluated_once",
     };
     let mut scrapes = Scrapes::default();
+    let mut ends: HashMap<SeriesId, Ends> = HashMap::new();
     for &i in &group.documents {
         let (Some(part), Some(Some(odd))) = (set.files.get(i), odd.get(i)) else { continue };
         let file = part.path.display().to_string();
@@ -197,7 +203,16 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut HashSet<(Strin
         say(&mut builder, odd, &file);
         match whole(&part.path, DOCUMENT) {
             Ok((bytes, _)) => {
-                walk(&bytes, &mut |points| put(&mut builder, &mut scrapes, &points, odd.query.as_deref(), raw, seen, &file));
+                walk(&bytes, &mut |points| {
+                    let (series, endpoint, name) = series_of(&points, odd.query.as_deref(), &mut builder, seen, &file);
+                    let points = if group.repeats { fresh(series, &points, &mut ends, &mut builder, &file) } else { points.all() };
+                    for &(at, value) in &points {
+                        builder.push(series, at, value);
+                        if raw {
+                            scrapes.take(endpoint, name, at, value);
+                        }
+                    }
+                });
             }
             Err(e) => builder.note("unread_answer", || e.to_string(), || Some(file.clone())),
         }
@@ -208,37 +223,59 @@ fn fill(set: &Set, group: &Group, odd: &[Option<Odd>], seen: &mut HashSet<(Strin
     builder
 }
 
-fn put(
+/// The series of an answer's points, its endpoint and its name.
+fn series_of<'p>(
+    points: &'p Points<'_>,
+    query: Option<&'p str>,
     builder: &mut Builder,
-    scrapes: &mut Scrapes,
-    points: &Points<'_>,
-    query: Option<&str>,
-    raw: bool,
-    seen: &mut HashSet<(String, Labels)>,
+    seen: &mut Option<HashSet<(String, Labels)>>,
     file: &str,
-) {
+) -> (SeriesId, EndpointId, &'p str) {
     let (mut name, labels, instance) = split(points.metric.iter().map(|(k, v)| (k.as_str(), v.as_str())));
     if name.is_empty() {
-        builder.note(
-            "nameless",
-            || "series without a name (the result of an expression): named by their query where it is stored".into(),
-            || Some(file.to_string()),
-        );
+        let what = "series without a name (the result of an expression): named by their query where it is stored";
+        builder.note("nameless", || what.into(), || Some(file.to_string()));
         name = query.unwrap_or("");
     }
     let endpoint = builder.endpoint(instance);
     let series = builder.series(endpoint, name, &labels, Precision::F64);
-    builder.extend(series, points.at, points.values);
-    if raw && Scrapes::wants(name) {
-        points.at.iter().zip(points.values).for_each(|(&at, &value)| scrapes.take(endpoint, name, at, value));
+    if let Some(seen) = seen {
+        seen.insert((canonical(name).into_owned(), labels));
     }
-    seen.insert((canonical(name).into_owned(), labels));
+    (series, endpoint, name)
+}
+
+/// The points that no answer before held, in the order in which they came.
+fn fresh(series: SeriesId, points: &Points<'_>, ends: &mut HashMap<SeriesId, Ends>, builder: &mut Builder, file: &str) -> Vec<(i64, f64)> {
+    let mut fresh = points.all();
+    let sorted = sorted(points.at, points.values);
+    match ends.entry(series) {
+        Entry::Occupied(mut entry) => {
+            let before = fresh.len();
+            fresh.retain(|(at, value)| !entry.get().holds(&(*at, value.to_bits())));
+            for _ in fresh.len()..before {
+                let what = "points that an answer before held already, with the same value: taken once";
+                builder.note("repeated", || what.into(), || Some(file.to_string()));
+            }
+            entry.get_mut().add(&sorted);
+        }
+        Entry::Vacant(entry) => {
+            if let Some(ends) = Ends::new(&sorted) {
+                entry.insert(ends);
+            }
+        }
+    }
+    fresh
 }
 
 /// Says what was odd in a document.
 fn say(builder: &mut Builder, odd: &Odd, file: &str) {
     if let Some(damage) = &odd.damage {
         builder.note("truncated", || format!("breaks off, and what stood before that is kept: {damage}"), || Some(file.to_string()));
+    }
+    if odd.empty {
+        let query = odd.query.as_deref().unwrap_or("the query, which is not stored,");
+        builder.note("empty_result", || format!("{query} found no series"), || Some(file.to_string()));
     }
     for (code, count, what) in [
         ("bad_point", odd.points, "points that are no stamp with a number"),
@@ -248,6 +285,9 @@ fn say(builder: &mut Builder, odd: &Odd, file: &str) {
         for _ in 0..count {
             builder.note(code, || what.into(), || Some(file.to_string()));
         }
+    }
+    if let Some(error) = &odd.error {
+        builder.note("unread_answer", || format!("the API answered with an error, too: {error}"), || Some(file.to_string()));
     }
     for warning in &odd.warnings {
         builder.note("api_warning", || warning.clone(), || Some(file.to_string()));

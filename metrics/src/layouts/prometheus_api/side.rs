@@ -117,6 +117,11 @@ impl Side {
         self.notes.push(("damaged_answer", format!("{what} that cannot be read: {error}"), file.to_string()));
     }
 
+    /// Whether it matters which series have samples.
+    pub(super) fn lists(&self) -> bool {
+        !self.listed.is_empty()
+    }
+
     /// What is said of families.
     pub(super) fn families(&self, builder: &mut Builder) {
         for about in self.families.iter().filter(|a| !a.metric.is_empty()) {

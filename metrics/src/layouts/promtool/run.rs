@@ -56,7 +56,7 @@ fn pump(mut pipe: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     receive
 }
 
-impl Read for &mut Dump {
+impl Read for Dump {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.at == self.held.len() {
             self.held = match self.chunks.recv_timeout(self.patience) {

@@ -192,7 +192,16 @@ fn samples_that_all_have_stamps_need_no_file_time() {
     let dir = folder(&[("x.om", "# TYPE a gauge\na 1 1795977000.5\na 2 1795977001.5\n# EOF\n")]);
     let capture = only(dir.path());
     assert_eq!(capture.stamp_of, StampOf::Exposition);
+    assert_eq!(note(&capture, "series_twice"), None, "OpenMetrics allows several times of one series");
     assert_eq!(samples(&capture, "a"), [(1_795_977_000_500_000_000, 1.0), (1_795_977_001_500_000_000, 2.0)]);
+}
+
+#[test]
+fn a_sample_of_zero_at_the_epoch_is_a_sample() {
+    let line = |ns| row(ns, "u", serde_json::json!({"text": "a 0 0\nb 1 7\n"}));
+    let dir = folder(&[("raw.jsonl", &format!("{}\n{}\n", line(5), line(6)))]);
+    let capture = only(dir.path());
+    assert_eq!((samples(&capture, "a"), samples(&capture, "b")), (vec![(0, 0.0)], vec![(7_000_000, 1.0)]));
 }
 
 #[test]

@@ -55,6 +55,29 @@ fn raw_scrapes_of_the_case_are_read_whole() {
 }
 
 #[test]
+fn a_scraper_without_wall_clock_keeps_its_samples() {
+    let Some(root) = cases("metrics/raw") else { return };
+    let mut text = String::new();
+    open(&root.join("raw_skewed_clock.jsonl.gz")).unwrap().read_to_string(&mut text).unwrap();
+    let (mut lines, mut expected, mut failures) = (String::new(), 0, 0);
+    for line in text.lines() {
+        let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
+        row.as_object_mut().unwrap().remove("timestamp_ns");
+        match row["text"].as_str() {
+            Some(body) => expected += body.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).count() as u64,
+            None => failures += 1,
+        }
+        lines += &format!("{row}\n");
+    }
+    let dir = folder(&[("raw_prometheus.jsonl", &lines)]);
+    let capture = only(dir.path());
+    assert_eq!(capture.clock, Clock::Elapsed { anchor: None });
+    assert_eq!((count(&capture), failed(&capture).len()), (expected, failures));
+    let times: Vec<i64> = capture.endpoints.iter().flat_map(|e| &e.scrapes).map(|s| s.at).collect();
+    assert!(times.iter().all(|at| (0..262_000_000_000).contains(at)), "the case lasted 262 s");
+}
+
+#[test]
 fn exemplars_lead_to_requests() {
     let Some(root) = cases("metrics") else { return };
     let capture = read_one(&root.join("raw/raw_openmetrics.jsonl.gz"));
@@ -87,6 +110,7 @@ fn parsed_json_lines_say_the_same() {
     // 526 of the 98 810 raw samples are NaN or infinite (counted by jq and grep)
     assert_eq!(count(&srt), 98_810 - 526);
     device_tokens(&srt, "sglang:cached_tokens_total");
+    assert_eq!(srt.endpoints[0].scrapes, [], "731 lines of three endpoints are no scrapes of one");
     let aiperf = read_one(&root.join("A_aiperf/server_metrics_export.jsonl.gz"));
     assert_eq!((aiperf.layout, aiperf.stamp_of), ("aiperf-jsonl", StampOf::FirstByte));
     // counted by python: 14 103 values and 31 307 buckets, sums and counts

@@ -197,4 +197,4 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

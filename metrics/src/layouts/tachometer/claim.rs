@@ -106,10 +106,10 @@ pub fn claim(candidates: &[Candidate]) -> Vec<Set> {
             None => groups.push((base, because, vec![member])),
         }
     }
-    // A part that was cut by a kill has no footer and shows no columns: its name and its neighbours say what it is.
+    // A part that was cut by a kill has no footer, or is empty, and shows no columns: its name and its neighbours say what it is.
     for candidate in candidates {
         let role = Role::of(candidate.name());
-        if role == Role::Other || !matches!(candidate.head, Head::Other(_)) {
+        if role == Role::Other || !matches!(candidate.head, Head::Other(_) | Head::Text(_)) {
             continue;
         }
         let (base, place) = place(candidate.folder());
@@ -144,9 +144,11 @@ fn set(because: &str, mut members: Vec<Member>) -> Set {
     set
 }
 
-/// Sets whose every file is, byte for byte, in an earlier one are that one.
+/// Sets whose every file is, byte for byte, in another are that one.
 fn merge_equal(sets: &mut Vec<Set>) {
     let mut kept: Vec<Set> = Vec::new();
+    // a storage folder may hold a few of the parts: the larger set comes first, whatever the folders are called
+    sets.sort_by_key(|s| std::cmp::Reverse(s.files.len()));
     for set in sets.drain(..) {
         let twin = |file: &Part, of: &Set| of.files.iter().find(|f| equal(&f.path, &file.path)).map(|f| f.key.clone());
         let known = kept.iter_mut().find(|k| set.files.iter().all(|f| twin(f, k).is_some()));
@@ -161,6 +163,7 @@ fn merge_equal(sets: &mut Vec<Set>) {
             None => kept.push(set),
         }
     }
+    kept.sort_by(|a, b| a.files.first().map(|f| &f.key).cmp(&b.files.first().map(|f| &f.key)));
     *sets = kept;
 }
 

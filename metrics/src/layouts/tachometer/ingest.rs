@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch};
-use arrow::datatypes::{ArrowDictionaryKeyType, DataType, Int32Type};
+use arrow::datatypes::{DataType, Int32Type};
 
 use super::names;
 use super::table::Table;
@@ -26,8 +26,54 @@ pub struct Rows {
     pub exemplar_rows: u64,
     /// Rows without a value, a name or a time.
     pub incomplete: u64,
+    /// Times are a wall clock's.
+    pub wall: bool,
     /// Least and greatest wall time of a capture's start that rows say: stamp minus elapsed time.
     pub starts: Option<(i64, i64)>,
+    pending: Pending,
+}
+
+/// Samples of one batch by series. Endpoints alternate from row to row, and a writer takes many samples of one series faster than one of many.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Place of a series in `of` plus one; 0 for none.
+    places: Vec<u32>,
+    of: Vec<(u32, Vec<i64>, Vec<f64>)>,
+    used: usize,
+}
+
+impl Pending {
+    fn push(&mut self, series: u32, at: i64, value: f64) {
+        let index = series as usize;
+        if self.places.len() <= index {
+            self.places.resize(index + 1, 0);
+        }
+        let Some(place) = self.places.get_mut(index) else { return };
+        if *place == 0 {
+            if self.of.len() == self.used {
+                self.of.push(Default::default());
+            }
+            self.used += 1;
+            *place = u32::try_from(self.used).unwrap_or(u32::MAX);
+        }
+        if let Some((id, times, values)) = self.of.get_mut(*place as usize - 1) {
+            *id = series;
+            times.push(at);
+            values.push(value);
+        }
+    }
+
+    fn flush(&mut self, samples: &mut Writer) {
+        for (series, times, values) in self.of.iter_mut().take(self.used) {
+            samples.extend(*series, times, values);
+            times.clear();
+            values.clear();
+            if let Some(place) = self.places.get_mut(*series as usize) {
+                *place = 0;
+            }
+        }
+        self.used = 0;
+    }
 }
 
 #[derive(Debug)]
@@ -50,7 +96,9 @@ impl Rows {
             self.precision = Precision::F32;
         }
         let times = Times::of(batch)?;
-        let number = |name: &str| batch.column_by_name(name).map(|c| Numbers::of(name, c)).transpose();
+        self.wall |= times.wall.is_some();
+        // most batches hold no bucket: columns without a value are not looked at row by row
+        let number = |name: &str| batch.column_by_name(name).filter(|c| c.null_count() < c.len()).map(|c| Numbers::of(name, c)).transpose();
         let (upper, sum, count) = (number("histogram_bucket_upper")?, number("histogram_sum")?, number("histogram_count")?);
         let names = column("metric_name")?;
         let endpoints = column("scraper_endpoint")?;
@@ -72,7 +120,7 @@ impl Rows {
                 _ => self.table.of(endpoint, name),
             };
             last = Some((endpoint, name, series));
-            samples.push(series, at, value);
+            self.pending.push(series, at, value);
             kept += 1;
             if upper.as_ref().is_some_and(|u| u.get(row).is_some())
                 && let Some(series) = self.table.series.get_mut(series as usize)
@@ -90,6 +138,7 @@ impl Rows {
                 self.exemplar(series, at, value, text(names, row).unwrap_or(""));
             }
         }
+        self.pending.flush(samples);
         Ok(kept)
     }
 
@@ -141,11 +190,13 @@ impl Rows {
     }
 }
 
-/// Whether a column is text, in any of Arrow's ways.
+/// Whether a column is text as Polars or the scraper writes it, or as dictionary of such.
 pub fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, of) => matches!(**of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+        DataType::Dictionary(keys, of) => {
+            **keys == DataType::Int32 && matches!(**of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
         _ => false,
     }
 }
@@ -159,8 +210,8 @@ fn text(column: &ArrayRef, row: usize) -> Option<&str> {
         DataType::LargeUtf8 => column.as_string_opt::<i64>().map(|c| c.value(row)),
         DataType::Utf8View => column.as_string_view_opt().map(|c| c.value(row)),
         DataType::Dictionary(_, _) => {
-            let dictionary = column.as_any_dictionary_opt()?;
-            text(dictionary.values(), *dictionary.normalized_keys().get(row)?)
+            let dictionary = column.as_dictionary_opt::<Int32Type>()?;
+            text(dictionary.values(), dictionary.key(row)?)
         }
         _ => None,
     }
@@ -189,7 +240,7 @@ fn codes(column: &ArrayRef, mut number: impl FnMut(&str) -> u32) -> Result<Vec<O
     Ok((0..column.len()).map(code).collect())
 }
 
-fn of_dictionary<K: ArrowDictionaryKeyType>(column: &DictionaryArray<K>, mut number: impl FnMut(&str) -> u32) -> Vec<Option<u32>> {
+fn of_dictionary(column: &DictionaryArray<Int32Type>, mut number: impl FnMut(&str) -> u32) -> Vec<Option<u32>> {
     let values = column.values();
     let mut known: Vec<Option<u32>> = vec![None; values.len()];
     let code = |row| {

@@ -67,10 +67,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
     }
     let stamps = std::mem::take(&mut rows.stamps).finish(2 * rows.table.sets.len());
     let merged = Merged::new(parts, &rows.table);
-    let clocks = match rows.starts {
-        None => clocks::look(&merged, &rows.table),
-        Some(_) => Clocks::One,
-    };
+    let clocks = if rows.wall { Clocks::One } else { clocks::look(&merged, &rows.table) };
     let buckets = buckets(&rows);
     let mut builders = match &clocks {
         Clocks::Two(of) => split(set, &rows, &merged, &buckets, of),
@@ -101,7 +98,10 @@ fn say(builder: &mut Builder, rows: &Rows) {
         }
     }
     if rows.exemplar_rows > 0 {
-        let text = || format!("{} rows hold an exemplar's value in place of the metric's", rows.exemplar_rows);
+        let text = || {
+            let kept = rows.exemplars.len();
+            format!("{} rows hold an exemplar's value in place of the metric's; {kept} of the exemplars are kept", rows.exemplar_rows)
+        };
         builder.note("exemplars_for_values", text, || None);
     }
     if rows.incomplete > 0 {
@@ -124,7 +124,7 @@ fn buckets(rows: &Rows) -> Vec<bool> {
 
 /// A builder with what does not depend on samples.
 fn builder(set: &Set, rows: &Rows) -> Builder {
-    let clock = if rows.starts.is_some() { Clock::Wall } else { Clock::Elapsed { anchor: None } };
+    let clock = if rows.wall { Clock::Wall } else { Clock::Elapsed { anchor: None } };
     let mut builder = Builder::new(TACHOMETER.name, clock, StampOf::Body);
     set.files.iter().for_each(|f| builder.file(&f.path));
     for endpoint in &rows.table.endpoints {
@@ -223,7 +223,8 @@ fn say_copies(builder: &mut Builder, merged: &Merged, dropped: &[u64]) {
     builder.note("copies_dropped", || format!("{total} of {rows} rows are copies of others: {}", of.join(", ")), || first);
 }
 
-/// Two clocks: a capture of each life of the scraper, and one of what no counter places in either.
+/// Two clocks: a capture of each life of the scraper, and one of what no counter places in either. No sum is proven over both, and exemplars stay
+/// out.
 fn split(set: &Set, rows: &Rows, merged: &Merged, buckets: &[bool], of: &HashMap<(u32, i64), u8>) -> Vec<Builder> {
     const LIVES: [&str; 3] = ["the first start", "the second start", "one of two starts, not known which"];
     let mut out = Vec::new();

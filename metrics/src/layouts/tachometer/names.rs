@@ -154,7 +154,7 @@ fn lenient(body: &str) -> Labels {
             let value = value.trim();
             let value = value.strip_prefix('"').unwrap_or(value);
             let value = match value.strip_suffix('"') {
-                Some(inner) if trailing_backslashes(inner) % 2 == 0 => inner,
+                Some(inner) if trailing_backslashes(inner).is_multiple_of(2) => inner,
                 _ => value,
             };
             (key.trim(), unescape(value))

@@ -12,6 +12,8 @@ use arrow::ipc::reader::{FileReader, StreamDecoder};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
+use crate::layouts::guard::guarded;
+
 /// Rows of a batch.
 const ROWS: usize = 16 * 1024;
 /// Bytes that a stream is read by.
@@ -29,8 +31,9 @@ pub fn batches(path: &Path, take: &mut dyn FnMut(&RecordBatch) -> Result<(), Str
     match magic.get(..n).unwrap_or(&[]) {
         head if head.starts_with(b"PAR1") => parquet(file, take),
         head if head.starts_with(b"ARROW1") => {
-            for batch in FileReader::try_new(file, None).map_err(|e| e.to_string())? {
-                take(&batch.map_err(|e| e.to_string())?)?;
+            let mut reader = guarded(|| FileReader::try_new(file, None))?;
+            while let Some(batch) = guarded(|| reader.next().transpose())? {
+                take(&batch)?;
             }
             Ok(())
         }
@@ -40,21 +43,18 @@ pub fn batches(path: &Path, take: &mut dyn FnMut(&RecordBatch) -> Result<(), Str
 }
 
 fn parquet(file: File, take: &mut dyn FnMut(&RecordBatch) -> Result<(), String>) -> Result<(), String> {
-    let plain = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|e| e.to_string())?;
+    let plain = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))?;
     // The same few names stand in all rows: as dictionaries they are compared by number.
     let fields: Vec<Field> = plain.schema().fields().iter().map(|f| dictionary(f)).collect();
     let wanted = Arc::new(Schema::new(fields));
-    let metadata = match ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_schema(wanted)) {
-        Ok(metadata) => metadata,
-        Err(_) => plain,
-    };
+    let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_schema(wanted))).unwrap_or(plain);
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     let unused = ["metric_name_clean", "histogram_bucket_lower"];
     let roots = builder.schema().fields().iter().enumerate().filter(|(_, f)| !unused.contains(&f.name().as_str())).map(|(i, _)| i);
     let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
-    let reader = builder.with_projection(mask).with_batch_size(ROWS).build().map_err(|e| e.to_string())?;
-    for batch in reader {
-        take(&batch.map_err(|e| e.to_string())?)?;
+    let mut reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build())?;
+    while let Some(batch) = guarded(|| reader.next().transpose())? {
+        take(&batch)?;
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ fn stream(mut file: File, take: &mut dyn FnMut(&RecordBatch) -> Result<(), Strin
         }
         let mut buffer = Buffer::from_vec(chunk);
         while !buffer.is_empty() {
-            if let Some(batch) = decoder.decode(&mut buffer).map_err(|e| e.to_string())? {
+            if let Some(batch) = guarded(|| decoder.decode(&mut buffer))? {
                 take(&batch)?;
             }
         }

@@ -32,12 +32,13 @@ pub fn prove(merged: &Merged, table: &Table, stamps: &Store, precision: Precisio
             infinite.insert(set, i);
         }
     }
+    // a set without a stamp of its own may still be the stamped one's owner
     let mut families: BTreeMap<(u32, &str), Vec<u32>> = BTreeMap::new();
-    for (id, set) in table.sets.iter().enumerate() {
-        if let (Some(_), Ok(id)) = (set.witness, u32::try_from(id)) {
-            families.entry((set.endpoint, set.name.canonical())).or_default().push(id);
-        }
+    for (id, set) in (0u32..).zip(&table.sets) {
+        families.entry((set.endpoint, set.name.canonical())).or_default().push(id);
     }
+    let stamped = |id: &u32| table.sets.get(*id as usize).is_some_and(|s| s.witness.is_some());
+    families.retain(|_, sets| sets.iter().any(stamped));
     let (mut proven, mut not) = (Vec::new(), Vec::new());
     for ((endpoint, family), sets) in families {
         match owner(merged, stamps, precision, endpoint, &sets, &infinite) {

@@ -1,17 +1,18 @@
-//! What is worked out by hand, and what must hold for any samples.
+//! What is worked out by hand. What must hold for any samples stands in `properties`.
 
-use proptest::prelude::*;
+mod properties;
+
 use serde_json::{Value, json};
 
 use super::counter::{self, Activity, Answer, Grade};
-use super::inside::Inside;
 use super::quantile::{Cumulative, Estimate, Reason};
 use super::replica::Verdict;
+use super::resets::{self, Evidence, Restart};
 use super::scrapes::{Scrapes, median_interval};
 use super::*;
 use crate::blocks::{Store, Writer};
 use crate::build::Builder;
-use crate::model::{Clock, Labels, StampOf};
+use crate::model::{Clock, Labels, Outcome, Scrape, StampOf};
 
 const STALE: u64 = 0x7ff0_0000_0000_0002;
 
@@ -102,6 +103,15 @@ fn a_rate_is_between_its_two_samples() {
 }
 
 #[test]
+fn an_edge_is_near_up_to_one_and_a_half_intervals() {
+    let grade = |to| count(&[(0, 1.0), (10, 4.0)], (0, to), Precision::F64).delta().unwrap().end.grade;
+    assert_eq!(
+        (grade(10), grade(11), grade(25), grade(26)),
+        (Grade::Exact, Grade::WithinOneScrape, Grade::WithinOneScrape, Grade::Approximate)
+    );
+}
+
+#[test]
 fn samples_that_say_nothing_are_refused() {
     let answer = |pairs: &[(i64, f64)]| count(pairs, (0, 40), Precision::F64);
     assert_eq!(answer(&[(0, 1.67), (0, 793.0), (10, 2.0)]), Answer::Refused(Refusal::Ambiguous { collisions: 1 }));
@@ -136,7 +146,7 @@ fn a_capture_refuses_what_it_found_to_be_nothing() {
     let refused = gauge::of_capture(&capture, &mut capture.samples.cursor(), twice, window(0, 10), 10);
     assert_eq!(refused, Some(gauge::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
     let buckets = [(1.0, good), (f64::INFINITY, twice)];
-    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10));
+    let refused = histogram::of_capture(&capture, &mut capture.samples.cursor(), &buckets, window(0, 10), &Scrapes::unknown());
     assert_eq!(refused, Some(histogram::Answer::Refused(Refusal::Ambiguous { collisions: 2 })));
 }
 
@@ -153,6 +163,83 @@ fn a_series_appears_only_where_its_endpoint_was_scraped_without_it() {
     assert_eq!(ask(&[(0, 700.0), (30, 750.0)], 0), None, "no scrape before it");
     assert_eq!(ask(&[(10, f64::NAN), (20, 700.0), (30, 750.0)], 0), None, "it was there, without a value");
     assert_eq!(ask(&[(10, 1.0), (20, 700.0), (30, 750.0)], 15), None, "it was there before the window");
+}
+
+#[test]
+fn a_start_that_the_process_tells_splits_a_counter_that_rose() {
+    let restarts = resets::restarts(&samples(&[(0, 100.0), (10, 100.0), (20, 115.0), (30, f64::NAN), (40, 115.0)]));
+    assert_eq!(restarts, [Restart { after: 10, by: 20 }]);
+    let known = Scrapes::every(10).with_restarts(restarts);
+    let pairs = samples(&[(0, 5.0), (10, 8.0), (20, 50.0), (30, 51.0)]);
+    let ask = |from, to| counter::of_samples(&pairs, window(from, to), Precision::F64, &known);
+    let answer = ask(0, 30);
+    let delta = answer.delta().unwrap();
+    assert_eq!((delta.inner.value, delta.restart_base.value, delta.outer), (4.0, 50.0, None), "3 + 1, not 46");
+    assert_eq!(delta.segments.iter().map(|s| (s.delta.value, s.n)).collect::<Vec<_>>(), [(3.0, 2), (1.0, 2)]);
+    assert_eq!(ask(0, 10).bracket(), Some((3.0, Some(3.0))), "before the start");
+    assert_eq!(ask(0, 15).bracket(), Some((3.0, None)), "the sample after the window is of another life");
+    assert_eq!(ask(15, 30).bracket(), Some((1.0, None)), "and so is the one before it");
+    assert_eq!(ask(12, 18).bracket(), Some((0.0, None)), "nothing bounds a window between two lives");
+    assert_eq!(ask(20, 30).bracket(), Some((1.0, Some(1.0))));
+    // scraped at other times than the start was read: of unknown life
+    let loose = samples(&[(0, 5.0), (9, 8.0), (15, 20.0), (21, 50.0), (30, 51.0)]);
+    let answer = counter::of_samples(&loose, window(0, 30), Precision::F64, &known);
+    assert_eq!(answer.delta().map(|d| (d.n, d.inner.value)), Some((4, 4.0)), "the sample at 15 is of neither life");
+}
+
+#[test]
+fn an_endpoint_tells_its_own_starts() {
+    let mut builder = Builder::new("test", Clock::Wall, StampOf::Request);
+    for (name, starts) in [("a", [100.0, 115.0]), ("b", [100.0, 100.0]), ("two processes", [100.0, 90.0])] {
+        let endpoint = builder.endpoint(name);
+        let told = builder.series(endpoint, "process_start_time_seconds", &Labels::default(), Precision::F64);
+        builder.push(told, 10, starts[0]);
+        builder.push(told, 20, starts[1]);
+    }
+    let capture = builder.finish();
+    let told = |i| resets::told(&capture, crate::model::EndpointId(i));
+    assert_eq!(told(0), [Restart { after: 10, by: 20 }]);
+    assert_eq!((told(1), told(2), told(3)), (vec![], vec![], vec![]));
+}
+
+#[test]
+fn a_start_that_the_process_tells_splits_buckets_that_rose() {
+    let restarts = [Restart { after: 10, by: 20 }];
+    let low = samples(&[(0, 0.0), (10, 1.0), (20, 30.0), (30, 32.0)]);
+    let all = samples(&[(0, 10.0), (10, 20.0), (20, 50.0), (30, 55.0)]);
+    let ask = |from, to| histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(from, to), Precision::F64, &restarts);
+    let histogram::Answer::Answered(found) = ask(0, 30) else { panic!() };
+    assert_eq!(found.cumulative().iter().map(|b| b.count).collect::<Vec<_>>(), [3.0, 15.0]);
+    assert_eq!(found.resets().collect::<Vec<_>>(), [(10, 20)]);
+    assert_eq!(counts_of(ask(10, 20)), [0.0, 0.0], "two lives of one scrape each");
+    assert_eq!(counts_of(ask(0, 15)), [1.0, 10.0]);
+}
+
+fn counts_of(answer: histogram::Answer) -> Vec<f64> {
+    let histogram::Answer::Answered(found) = answer else { panic!("{answer:?}") };
+    found.cumulative().iter().map(|b| b.count).collect()
+}
+
+#[test]
+fn a_reset_is_as_sure_as_what_speaks_for_it() {
+    let falling = samples(&[(0, 5.0), (10, 8.0), (30, 2.0)]);
+    let steady = samples(&[(0, 5.0), (10, 8.0), (30, 9.0)]);
+    let empty = samples(&[(0, 0.0), (10, 0.0), (30, 0.0)]);
+    let store = store(&[&falling, &falling, &falling, &steady, &empty]);
+    let mut cursor = store.cursor();
+    let fall = store.falls(0).unwrap()[0];
+    let mut ask = |others: &[u32], scrapes: &Scrapes| resets::evidence(&mut cursor, &fall, others, scrapes);
+    let mut endpoint = crate::model::Endpoint::default();
+    for (at, outcome) in [(10, Outcome::Read), (20, Outcome::Failed("refused".to_string())), (30, Outcome::Read)] {
+        endpoint.scrapes.push(Scrape { at, took: None, outcome });
+    }
+    let scrapes = Scrapes::of_endpoint(&endpoint).unwrap();
+    assert_eq!((scrapes.times(), scrapes.failed()), (&[10, 30][..], &[20][..]));
+    let told = Restart { after: 10, by: 30 };
+    assert_eq!(ask(&[1, 2], &scrapes.clone().with_restarts(vec![told])), Evidence::Started(told));
+    assert_eq!(ask(&[1, 2, 3, 4], &scrapes), Evidence::Together { fell: 2, of: 3 }, "what stands at zero cannot fall");
+    assert_eq!(ask(&[1, 3], &scrapes), Evidence::ScrapeFailed { at: 20 });
+    assert_eq!(ask(&[1, 3], &Scrapes::unknown()), Evidence::Alone { fell: 1, of: 2 });
 }
 
 #[test]
@@ -225,7 +312,8 @@ fn a_reset_splits_every_bucket_at_the_same_scrapes() {
     // the lowest bucket rises over the restart, so that it alone does not show it
     let low = samples(&[(0, 0.0), (10, 1.0), (20, 3.0), (30, 4.0)]);
     let all = samples(&[(0, 10.0), (10, 20.0), (20, 5.0), (30, 9.0)]);
-    let histogram::Answer::Answered(found) = histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64)
+    let histogram::Answer::Answered(found) =
+        histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64, &[])
     else {
         panic!()
     };
@@ -239,12 +327,12 @@ fn buckets_are_compared_at_scrapes_that_have_them_all() {
     let low = samples(&[(10, 1.0), (20, 2.0), (30, 7.0)]);
     let all = samples(&[(0, 10.0), (10, 20.0), (20, 30.0)]);
     let slices: [(f64, &[Sample]); 2] = [(1.0, &low), (f64::INFINITY, &all)];
-    let histogram::Answer::Answered(found) = histogram::of_samples(&slices, window(0, 30), Precision::F64) else { panic!() };
+    let histogram::Answer::Answered(found) = histogram::of_samples(&slices, window(0, 30), Precision::F64, &[]) else { panic!() };
     assert_eq!(found.cumulative().iter().map(|b| b.count).collect::<Vec<_>>(), [1.0, 10.0]);
     assert_eq!(found.segments, [histogram::Stretch { first: 10, last: 20 }]);
-    assert_eq!(histogram::of_samples(&slices, window(0, 10), Precision::F64), histogram::Answer::OneSample { at: 10 });
-    assert_eq!(histogram::of_samples(&slices, window(0, 5), Precision::F64), histogram::Answer::NoSamples);
-    let other = histogram::of_samples(&[(2.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64);
+    assert_eq!(histogram::of_samples(&slices, window(0, 10), Precision::F64, &[]), histogram::Answer::OneSample { at: 10 });
+    assert_eq!(histogram::of_samples(&slices, window(0, 5), Precision::F64, &[]), histogram::Answer::NoSamples);
+    let other = histogram::of_samples(&[(2.0, &low), (f64::INFINITY, &all)], window(0, 30), Precision::F64, &[]);
     let histogram::Answer::Answered(other) = other else { panic!() };
     assert_eq!(histogram::Sum::of(vec![found.clone(), other]), None, "bounds of another server");
     assert_eq!(histogram::Sum::of(vec![found.clone(), found]).unwrap().buckets[1].count, 20.0);
@@ -318,6 +406,17 @@ fn capacity_without_a_scrape_that_has_both_is_not_zero() {
 }
 
 #[test]
+fn what_is_occupied_has_parts_at_its_own_scrape() {
+    let capacity::Answer::Answered(found) = capacity::of(&samples(&[(0, 9.0), (1, 9.0)]), &samples(&[(0, 8.0), (1, 2.0)]), window(0, 10))
+    else {
+        panic!()
+    };
+    let parts = found.max.parts(&samples(&[(0, 1.0), (1, 4.0)]), &samples(&[(1, 2.0)]));
+    assert_eq!((parts.evictable, parts.used, parts.in_neither), (Some(4.0), Some(2.0), Some(1.0)));
+    assert_eq!(found.min.parts(&samples(&[(0, 1.0)]), &samples(&[(1, 2.0)])).in_neither, None, "used is not known at that scrape");
+}
+
+#[test]
 fn answers_are_json_with_the_samples_behind_them() {
     let answer = count(&[(0, 1.0), (10, 4.0), (20, 9.0)], (5, 15), Precision::F64);
     let one = json!({
@@ -340,153 +439,7 @@ fn answers_are_json_with_the_samples_behind_them() {
     assert_eq!(json(&Sample { at: 1, value: f64::NEG_INFINITY }), json!({ "at": 1, "value": "-Inf" }));
     assert_eq!(json(&Sample { at: 1, value: f64::NAN }), json!({ "at": 1, "value": "NaN" }));
     let (low, all) = (samples(&[(0, 0.0), (10, 1.0)]), samples(&[(0, 0.0), (10, 2.0)]));
-    let found = json(&histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 10), Precision::F64));
+    let found = json(&histogram::of_samples(&[(1.0, &low), (f64::INFINITY, &all)], window(0, 10), Precision::F64, &[]));
     assert_eq!(found["buckets"][1]["bound"], json!("+Inf"));
     assert_eq!(found["status"], json!("answered"));
-}
-
-/// Samples by time without collisions: any values, among them NaN, markers of the end and infinities.
-fn any_samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
-    let value = prop_oneof![
-        12 => (0u32..40).prop_map(f64::from),
-        1 => Just(f64::NAN),
-        1 => Just(f64::from_bits(STALE)),
-        1 => prop_oneof![Just(f64::INFINITY), Just(-3.5)],
-    ];
-    prop::collection::btree_map(-60i64..600, value, 0..most)
-        .prop_map(|map| map.into_iter().map(|(at, value)| Sample { at, value }).collect())
-}
-
-/// Mostly growing, with resets and NaN few enough to be kept.
-fn a_counter() -> impl Strategy<Value = Vec<Sample>> {
-    let step = prop_oneof![30 => (0u32..5).prop_map(|n| Some(f64::from(n))), 1 => Just(None), 1 => Just(Some(f64::NAN))];
-    prop::collection::vec((1i64..4, step), 0..400).prop_map(|steps| {
-        let (mut at, mut total) = (0, 0.0);
-        let mut out = Vec::new();
-        for (later, step) in steps {
-            at += later;
-            match step {
-                None => total = 1.0,
-                Some(step) if !step.is_nan() => total += step,
-                Some(_) => {}
-            }
-            let value = if step.is_some_and(f64::is_nan) { f64::NAN } else { total };
-            out.push(Sample { at, value });
-        }
-        out
-    })
-}
-
-fn any_window() -> impl Strategy<Value = Window> {
-    (-80i64..700, 0i64..400).prop_map(|(from, length)| window(from, from + length))
-}
-
-/// Debug text tells NaN from NaN alike.
-fn shown(value: &impl std::fmt::Debug) -> String {
-    format!("{value:?}")
-}
-
-proptest! {
-    #[test]
-    fn the_store_and_the_slice_agree(counted in a_counter(), any in any_samples(300), window in any_window(), every in 1i64..20) {
-        let store = store(&[&counted, &any]);
-        let scrapes = Scrapes::new((-40..40).map(|i| i * every).collect());
-        let mut cursor = store.cursor();
-        for (series, samples) in [(0, &counted), (1, &any)] {
-            let slice = Inside::of_samples(samples, window);
-            prop_assert_eq!(shown(&Inside::of_store(&mut cursor, series, window)), shown(&slice));
-            for precision in [Precision::F64, Precision::F32] {
-                let slice = counter::of_samples(samples, window, precision, &scrapes);
-                prop_assert_eq!(&counter::of_store(&mut cursor, series, window, precision, &scrapes), &slice);
-                let slice = gauge::of_samples(samples, window, every * 2, precision);
-                prop_assert_eq!(shown(&gauge::of_store(&mut cursor, series, window, every * 2, precision)), shown(&slice));
-            }
-        }
-        prop_assert!(store.falls(0).is_some() && store.unknown(0).is_some(), "the fast way was taken");
-    }
-
-    #[test]
-    fn histograms_of_the_store_and_of_slices_agree(
-        mut a in a_counter(), b in a_counter(), any in any_samples(200), window in any_window(), together in any::<bool>(),
-    ) {
-        if together {
-            // scraped together, as buckets are: the same times
-            a.truncate(b.len());
-            a.iter_mut().zip(&b).for_each(|(a, b)| a.at = b.at);
-        }
-        let (store, inf) = (store(&[&a, &b, &any]), f64::INFINITY);
-        let mut cursor = store.cursor();
-        for buckets in [&[(1.0, 0), (inf, 1)][..], &[(1.0, 1), (2.0, 0), (inf, 2)]] {
-            let series = [&a, &b, &any];
-            let slices: Vec<(f64, &[Sample])> = buckets.iter().map(|&(le, i)| (le, &series[i as usize][..])).collect();
-            let slice = histogram::of_samples(&slices, window, Precision::F64);
-            prop_assert_eq!(histogram::of_store(&mut cursor, buckets, window, Precision::F64), slice);
-        }
-    }
-
-    #[test]
-    fn what_was_counted_lies_in_the_bracket(
-        counts in prop::collection::vec(-100i64..1100, 0..200),
-        base in prop_oneof![Just(0u32), Just(16_777_100), Just(40_000_000)],
-        scrapes in prop::collection::btree_set(-100i64..1100, 0..60),
-        (from, length) in (0i64..1000, 0i64..800),
-        precision in prop_oneof![Just(Precision::F64), Just(Precision::F32)],
-    ) {
-        let served = |at: i64| f64::from(base) + counts.iter().filter(|t| **t <= at).count() as f64;
-        let stored = |value: f64| if precision == Precision::F32 { f64::from(value as f32) } else { value };
-        let samples: Vec<Sample> = scrapes.iter().map(|&at| Sample { at, value: stored(served(at)) }).collect();
-        let window = window(from, from + length);
-        let truth = served(window.to()) - served(window.from());
-        let answer = counter::of_samples(&samples, window, precision, &Scrapes::new(scrapes.iter().copied().collect()));
-        let (low, high) = answer.bracket().unwrap();
-        prop_assert!(low <= truth, "{} < {}: {:?}", truth, low, answer);
-        prop_assert!(high.is_none_or(|high| truth <= high), "{} > {:?}: {:?}", truth, high, answer);
-        let around = samples.iter().any(|s| s.at <= window.from()) && samples.iter().any(|s| s.at >= window.to());
-        prop_assert_eq!(high.is_some(), around, "bounded if and only if there are samples on both sides: {:?}", answer);
-        match answer.activity() {
-            Activity::Moved => prop_assert!(truth > 0.0),
-            Activity::Still | Activity::NoWholeStep => prop_assert_eq!(truth, 0.0),
-            Activity::Unproven(_) => {}
-        }
-    }
-
-    #[test]
-    fn a_quantile_lies_in_its_bracket(values in prop::collection::vec(0.0f64..3.0, 1..60), q in 0.0f64..=1.0) {
-        let bounds = [0.5, 1.0, 2.0, f64::INFINITY];
-        let buckets: Vec<Cumulative> =
-            bounds.iter().map(|&bound| Cumulative { bound, count: values.iter().filter(|v| **v <= bound).count() as f64, error: 0.0 }).collect();
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        // the smallest value at or below which a share of q lies
-        let rank = ((q * values.len() as f64).ceil() as usize).max(1);
-        let truth = sorted[rank - 1];
-        match quantile::of(q, &buckets).estimate {
-            Estimate::Within { value, low, high } => {
-                prop_assert!(low <= truth && truth <= high, "{} not in {} {}", truth, low, high);
-                prop_assert!(low <= value && value <= high);
-            }
-            Estimate::Censored { above } => prop_assert!(truth > above),
-            other => prop_assert!(false, "{:?}", other),
-        }
-    }
-
-    #[test]
-    fn any_samples_get_an_answer(samples in prop::collection::vec((any::<i64>(), any::<f64>()), 0..40), a in any::<i64>(), b in any::<i64>()) {
-        let samples: Vec<Sample> = samples.into_iter().map(|(at, value)| Sample { at, value }).collect();
-        let mut sorted = samples.clone();
-        sorted.sort_by_key(|s| s.at);
-        let window = window(a.min(b), a.max(b));
-        for samples in [&samples, &sorted] {
-            let answer = counter::of_samples(samples, window, Precision::F32, &Scrapes::unknown());
-            let _ = (answer.bracket(), answer.activity(), answer.delta().and_then(counter::Delta::rate));
-            gauge::of_samples(samples, window, a, Precision::F32);
-            let buckets: [(f64, &[Sample]); 2] = [(0.0, samples), (f64::INFINITY, samples)];
-            if let histogram::Answer::Answered(found) = histogram::of_samples(&buckets, window, Precision::F32) {
-                found.quantile(0.5);
-            }
-            let _ = (capacity::of(samples, &sorted, window), replica::counters(&[samples, &sorted], Precision::F64));
-            let _ = ratio::of(&answer, &answer);
-            let _ = summary::of(&[(0.5, samples)], &answer, &answer, window);
-        }
-    }
 }

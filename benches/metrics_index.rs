@@ -1,0 +1,120 @@
+//! What an index of metrics costs beside decoding its columns: CPU seconds and peak memory of the parquet crate alone, of corr's reader with its
+//! store and one delta a series, and of a million windows on the store.
+//!
+//! usage: metrics-index FILE      (of metrics-data)
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use arrow::array::AsArray;
+use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
+use corr_metrics::blocks::{Cursor, Store};
+use corr_metrics::layouts::{by_name, claim, look};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// So many windows are asked for.
+const WINDOWS: u64 = 1_000_000;
+
+/// CPU seconds of this process, from `/proc/self/stat`: its ticks are hundredths on every Linux that runs this.
+fn cpu() -> anyhow::Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after = stat.rsplit_once(')').context("no ) in /proc/self/stat")?.1;
+    let fields: Vec<&str> = after.split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i).context("too few fields in /proc/self/stat").and_then(|f| Ok(f.parse::<f64>()?));
+    Ok((ticks(11)? + ticks(12)?) / 100.0)
+}
+
+/// Most memory that was resident since [`forget_peak`], in MiB.
+fn peak() -> anyhow::Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).context("no VmHWM in /proc/self/status")?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse::<f64>()? / 1024.0)
+}
+
+fn forget_peak() {
+    // Where it is not allowed, the peak is that of all stages before too.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Decodes the file as the crate does best: dictionaries stay dictionaries. How many rows.
+fn decode(path: &str) -> anyhow::Result<u64> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(1 << 15).build()?;
+    let mut rows = 0;
+    for batch in reader {
+        let batch = batch?;
+        let names = batch.column(0).as_dictionary::<Int32Type>();
+        let (times, values) = (batch.column(1).as_primitive::<Int64Type>(), batch.column(2).as_primitive::<Float64Type>());
+        black_box((names.keys().values().last(), times.values().last(), values.values().last()));
+        rows += batch.num_rows() as u64;
+    }
+    Ok(rows)
+}
+
+/// Increase within a window: last less first, and what each fall in between hides.
+fn delta(store: &Store, cursor: &mut Cursor<'_>, series: u32, from: i64, to: i64) -> Option<f64> {
+    let first = cursor.lower(series, from);
+    let start = cursor.get(series, first)?;
+    let end = cursor.upper(series, to);
+    let last = cursor.get(series, end.checked_sub(1)?.max(first))?;
+    let falls = store.falls(series).unwrap_or(&[]);
+    let after = falls.partition_point(|f| f.before.at < start.at);
+    let hidden: f64 = falls[after..].iter().take_while(|f| f.after.at <= last.at).map(|f| f.before.value - f.after.value).sum();
+    Some(last.value - start.value + hidden)
+}
+
+fn main() -> anyhow::Result<()> {
+    let path = std::env::args().nth(1).context("usage: metrics-index FILE")?;
+    // Once without counting, so that both read from the page cache.
+    decode(&path)?;
+
+    forget_peak();
+    let began = cpu()?;
+    let rows = decode(&path)?;
+    let alone = cpu()? - began;
+    println!("decode alone       {alone:8.2} CPU s  peak {:7.0} MiB  {rows} rows", peak()?);
+
+    forget_peak();
+    let began = cpu()?;
+    let claims = claim(&[look(Path::new(&path), &path)]);
+    let [(layout, set)] = claims.sets.as_slice() else { bail!("{} sets of {path}", claims.sets.len()) };
+    let captures = (by_name(layout).context("no such layout")?.read)(set)?;
+    let [capture] = captures.as_slice() else { bail!("{} captures in {path}", captures.len()) };
+    let built = cpu()? - began;
+    let store = &capture.samples;
+    let series = store.series() as u32;
+    let mut cursor = store.cursor();
+    let sum: f64 = (0..series).filter_map(|s| delta(store, &mut cursor, s, i64::MIN, i64::MAX)).sum();
+    let whole = cpu()? - began;
+    println!(
+        "decode, build      {built:8.2} CPU s  peak {:7.0} MiB  {series} series, store {:.2} bytes a sample",
+        peak()?,
+        store.bytes() as f64 / rows as f64
+    );
+    println!("  and a delta each {whole:8.2} CPU s  {:.2} times decoding alone  sum of deltas {sum}", whole / alone);
+
+    let times = store.times(std::iter::once(0));
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else { bail!("no samples") };
+    let mut seen = HashSet::new();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below.max(1)
+    };
+    let began = cpu()?;
+    let mut sum = 0.0;
+    for _ in 0..WINDOWS {
+        let of = random(u64::from(series)) as u32;
+        let from = first + random((last - first) as u64) as i64;
+        let to = from + random((last - from) as u64) as i64;
+        sum += delta(store, &mut cursor, of, from, to).unwrap_or(0.0);
+        seen.insert(of);
+    }
+    let windows = cpu()? - began;
+    println!("{WINDOWS} windows    {windows:8.2} CPU s  of {} series  sum {sum}", seen.len());
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! How sure it is that a process started anew, and starts that no fall shows.
+//!
+//! A fall of one counter may be a reset, or a number that somebody set back. A process that says when it started (`process_start_time_seconds`,
+//! `_created`) shows a start even where the new life has already counted more than the old one.
+
+use serde::Serialize;
+
+use super::scrapes::Scrapes;
+use crate::blocks::{Cursor, Fall};
+use crate::model::{Capture, EndpointId, Sample};
+
+/// A process started after one instant and by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Restart {
+    /// The last scrape of the old life that is known.
+    pub after: i64,
+    /// The first of the new one.
+    pub by: i64,
+}
+
+/// Starts of an endpoint's process that its own series of start times show, by time: for [`Scrapes::with_restarts`].
+pub fn told(capture: &Capture, endpoint: EndpointId) -> Vec<Restart> {
+    let mut out = Vec::new();
+    for (series, number) in capture.series.iter().zip(0..) {
+        let says = series.endpoint == endpoint && series.name.canonical() == "process_start_time_seconds";
+        if says && capture.samples.oddities(number).1 == 0 {
+            out.extend(restarts(&capture.samples.all(number)));
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Starts that a series of start times shows, by time: where its value grows. What the values say of the time of day is not needed. None where
+/// it ever falls: several processes answer in turn then, and which of them a counter is of is unknown.
+pub fn restarts(starts: &[Sample]) -> Vec<Restart> {
+    let mut out = Vec::new();
+    let mut last: Option<Sample> = None;
+    for &sample in starts.iter().filter(|s| !s.value.is_nan()) {
+        if let Some(last) = last
+            && last.value != sample.value
+            && last.at < sample.at
+        {
+            if sample.value < last.value {
+                return Vec::new();
+            }
+            out.push(Restart { after: last.at, by: sample.at });
+        }
+        last = Some(sample);
+    }
+    out
+}
+
+/// What speaks for a reset beside the fall itself, the strongest of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "evidence", rename_all = "snake_case")]
+pub enum Evidence {
+    /// The process says that it started between the two samples.
+    Started(Restart),
+    /// Of the endpoint's other counters that stood above zero, most fell between the same scrapes.
+    Together { fell: u64, of: u64 },
+    /// A scrape between the two failed.
+    ScrapeFailed { at: i64 },
+    /// Nothing: not corroborated. So many other counters stood above zero and fell or did not.
+    Alone { fell: u64, of: u64 },
+}
+
+/// What speaks for the fall of a counter; `others` are the other counters of its endpoint.
+pub fn evidence(cursor: &mut Cursor<'_>, fall: &Fall, others: &[u32], scrapes: &Scrapes) -> Evidence {
+    let (before, after) = (fall.before.at, fall.after.at);
+    let started = scrapes.restarts().iter().find(|r| r.after < after && r.by > before);
+    if let Some(&restart) = started {
+        return Evidence::Started(restart);
+    }
+    let (mut fell, mut of) = (0, 0);
+    for &series in others {
+        let ordinal = cursor.lower(series, before);
+        let there = cursor.get(series, ordinal).is_some_and(|s| s.at == before && s.value > 0.0);
+        if !there {
+            continue;
+        }
+        of += 1;
+        let falls = cursor.store().falls(series).unwrap_or(&[]);
+        fell += u64::from(falls.get(falls.partition_point(|f| f.after.at <= before)).is_some_and(|f| f.before.at < after));
+    }
+    if fell * 2 > of {
+        return Evidence::Together { fell, of };
+    }
+    match scrapes.failed().iter().find(|at| (before..after).contains(*at)) {
+        Some(&at) => Evidence::ScrapeFailed { at },
+        None => Evidence::Alone { fell, of },
+    }
+}
