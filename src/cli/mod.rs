@@ -1,9 +1,12 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+mod endpoints;
 pub mod index;
 pub mod metrics;
+pub mod probe;
 pub mod query;
 mod query_metrics;
+pub mod scrape;
 pub mod show;
 pub mod sources;
 mod window;
@@ -24,6 +27,8 @@ pub mod exit {
     pub const ERROR: i32 = 2;
     /// Answered, but a part of the input could not be read.
     pub const PARTIAL: i32 = 3;
+    /// Cannot be proven from what is there.
+    pub const UNPROVABLE: i32 = 4;
 }
 
 /// Search and correlate what an LLM-serving run left behind: SGLang and Dynamo logs, journald, request traces.
@@ -54,6 +59,8 @@ enum Command {
     Show(show::Args),
     Metrics(Box<metrics::Args>),
     Index(index::Args),
+    Scrape(scrape::Args),
+    Probe(probe::Args),
     /// Write a shell's completion script to standard output.
     Completions {
         shell: clap_complete::Shell,
@@ -68,6 +75,8 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
+        Command::Scrape(args) => scrape::run(&args, err),
+        Command::Probe(args) => probe::run(&args, out),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "corr", &mut script);

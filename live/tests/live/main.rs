@@ -1,0 +1,5 @@
+//! Endpoints that behave in every way an endpoint can, scraped and looked into over the loopback.
+
+mod probe;
+mod scrape;
+mod server;
