@@ -58,6 +58,9 @@ impl Parts {
     }
 }
 
+/// A family while its series are found: its type by name, if a name says it, and their roles.
+type Found = (Option<Typed>, Vec<(SeriesId, Role)>);
+
 /// What one series is of its family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Role {
@@ -72,7 +75,7 @@ impl Catalogue {
     /// Catalogues a capture. `siblings` is what other captures of the run say of families.
     pub fn new(capture: &Capture, siblings: &BTreeMap<String, Family>) -> Catalogue {
         let names = Names::new(capture, siblings);
-        let mut groups: BTreeMap<String, (Option<Typed>, Vec<(SeriesId, Role)>)> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Found> = BTreeMap::new();
         for (i, series) in capture.series.iter().enumerate() {
             let (family, typed, role) = names.place(series.name.canonical(), &series.labels);
             let group = groups.entry(family).or_default();
@@ -276,7 +279,10 @@ mod tests {
     use crate::build::Builder;
     use crate::model::{Clock, Precision, StampOf};
 
-    fn capture(rows: &[(&str, &[(&str, &str)], &[f64])], declared: &[(&str, Kind)]) -> Capture {
+    /// Name, labels, values.
+    type Rows<'t> = &'t [(&'t str, &'t [(&'t str, &'t str)], &'t [f64])];
+
+    fn capture(rows: Rows<'_>, declared: &[(&str, Kind)]) -> Capture {
         let mut builder = Builder::new("test", Clock::Wall, StampOf::Request);
         let endpoint = builder.endpoint("e");
         for (name, labels, values) in rows {

@@ -13,7 +13,7 @@ use super::source::{Class, NotRead};
 
 /// Shares the files of a run out among the layouts of captures; `apart` are files that the user says are something else.
 pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> Claims {
-    let files: Vec<&Found> = files.iter().filter(|f| f.stat.size > 0 && f.path.as_os_str() != "-" && !apart(f)).collect();
+    let files: Vec<&Found> = files.iter().filter(|f| f.path.as_os_str() != "-" && !apart(f)).collect();
     let candidates: Vec<Candidate> = files.par_iter().map(|f| layouts::look(&f.path, &f.key)).collect();
     layouts::claim(&candidates)
 }

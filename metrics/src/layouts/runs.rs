@@ -153,8 +153,8 @@ fn push(out: &mut Vec<Run>, end: usize, number: u32) {
 
 /// A column in which a row holds labels.
 pub enum Nested {
-    /// Map, or list of structs of two texts: offsets into keys and values.
-    Pairs { offsets: Vec<(usize, usize)>, keys: Texts, values: Texts },
+    /// Map, or list of structs of two texts: offsets into both, keys first.
+    Pairs { offsets: Vec<(usize, usize)>, texts: Box<[Texts; 2]> },
     /// A struct: one text a field.
     Fields(Vec<(String, Texts)>),
 }
@@ -165,11 +165,8 @@ impl Nested {
         let (offsets, items): (Vec<(usize, usize)>, &ArrayRef) = match column.data_type() {
             DataType::Map(_, _) => {
                 let map = column.as_map_opt()?;
-                return Some(Nested::Pairs {
-                    offsets: ranges(map.value_offsets().iter().map(|&o| i64::from(o)), column)?,
-                    keys: Texts::of(map.keys())?,
-                    values: Texts::of(map.values())?,
-                });
+                let offsets = ranges(map.value_offsets().iter().map(|&o| i64::from(o)), column)?;
+                return Some(Nested::Pairs { offsets, texts: Box::new([Texts::of(map.keys())?, Texts::of(map.values())?]) });
             }
             DataType::List(_) => {
                 let list = column.as_list_opt::<i32>()?;
@@ -187,13 +184,14 @@ impl Nested {
             _ => return None,
         };
         let [keys, values] = items.as_struct_opt()?.columns() else { return None };
-        Some(Nested::Pairs { offsets, keys: Texts::of(keys)?, values: Texts::of(values)? })
+        Some(Nested::Pairs { offsets, texts: Box::new([Texts::of(keys)?, Texts::of(values)?]) })
     }
 
     /// Each pair of a row.
     pub fn each<'t>(&'t self, row: usize, mut take: impl FnMut(&'t str, &'t str)) {
         match self {
-            Nested::Pairs { offsets, keys, values } => {
+            Nested::Pairs { offsets, texts } => {
+                let [keys, values] = &**texts;
                 let (from, to) = offsets.get(row).copied().unwrap_or((0, 0));
                 for i in from..to {
                     take(keys.get(i).unwrap_or(""), values.get(i).unwrap_or(""));
