@@ -154,7 +154,7 @@ fn push(out: &mut Vec<Run>, end: usize, number: u32) {
 /// A column in which a row holds labels.
 pub enum Nested {
     /// Map, or list of structs of two texts: offsets into keys and values.
-    Pairs { offsets: Vec<(usize, usize)>, keys: Texts, values: Texts },
+    Pairs { offsets: Vec<(usize, usize)>, keys: Box<Texts>, values: Box<Texts> },
     /// A struct: one text a field.
     Fields(Vec<(String, Texts)>),
 }
@@ -167,8 +167,8 @@ impl Nested {
                 let map = column.as_map_opt()?;
                 return Some(Nested::Pairs {
                     offsets: ranges(map.value_offsets().iter().map(|&o| i64::from(o)), column)?,
-                    keys: Texts::of(map.keys())?,
-                    values: Texts::of(map.values())?,
+                    keys: Box::new(Texts::of(map.keys())?),
+                    values: Box::new(Texts::of(map.values())?),
                 });
             }
             DataType::List(_) => {
@@ -187,7 +187,7 @@ impl Nested {
             _ => return None,
         };
         let [keys, values] = items.as_struct_opt()?.columns() else { return None };
-        Some(Nested::Pairs { offsets, keys: Texts::of(keys)?, values: Texts::of(values)? })
+        Some(Nested::Pairs { offsets, keys: Box::new(Texts::of(keys)?), values: Box::new(Texts::of(values)?) })
     }
 
     /// Each pair of a row.

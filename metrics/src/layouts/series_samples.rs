@@ -214,7 +214,7 @@ fn series(found: &Candidate, id: usize, name: usize) -> Result<Known, ReadError>
             odd.1 += 1;
             continue;
         };
-        let ids = batch.columns().get(id).map(|c| ids(c)).unwrap_or_default();
+        let ids = batch.columns().get(id).map(ids).unwrap_or_default();
         if keys.spans(&batch, &mut spans).is_err() {
             odd.1 += 1;
             continue;
