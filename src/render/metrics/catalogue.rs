@@ -397,6 +397,10 @@ fn clock(captured: &Captured<'_>) -> String {
             format!("counts from a start between {low} and {high}: {}{holds}", terminal(&anchor.how))
         }
     };
+    if let StampOf::Line { width } = capture.stamp_of {
+        let zone = if capture.clock == Clock::AssumedUtc { ", taken as UTC" } else { "" };
+        return format!("stamps of log records{zone}; a stamp is the beginning of {} in which the record was written", seconds(width));
+    }
     format!("{clock}; a stamp is {}", stamp_of(capture.stamp_of))
 }
 
@@ -409,6 +413,7 @@ fn stamp_of(stamp: StampOf) -> &'static str {
         StampOf::FileName => "from the file's name",
         StampOf::FileTime => "when the file was last written, which a copy changes",
         StampOf::Exposition => "the one that the exposition carries",
+        StampOf::Line { .. } => "that of a log record",
         StampOf::Unknown => "of an unknown instant of the scrape",
     }
 }

@@ -1,0 +1,274 @@
+//! Numeric fields of log records as series: what periodic lines say of token usage and queues, beside what was scraped.
+//!
+//! A selector `log:FIELD` means the field of every record that has it as a number. Each log is a capture of its own, since each has a clock
+//! of its own; its endpoint is the worker that wrote it, and its series are told apart by kind of record and rank. Ids are no labels.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use corr_metrics::build::Builder;
+use corr_metrics::known::LOG;
+use corr_metrics::layouts::{Part, Set};
+use corr_metrics::model::{Capture, Clock, EndpointId, Labels, Precision, SeriesId, StampOf};
+use corr_metrics::select::Selector;
+use corr_parsers::clock::How;
+use corr_parsers::event::{Event, Value};
+use corr_parsers::record::Record;
+use rayon::prelude::*;
+
+use crate::query::answer::{self, Hit, Question, Sort, Window};
+use crate::query::expr::{Clause, Expr, Field, Term, Test};
+use crate::query::extent::extent;
+use crate::query::matches::Matcher;
+use crate::query::names;
+use crate::query::sources::{Asked as Log, Sources};
+use crate::run::captures::Source;
+use crate::run::events::{self, Start};
+use crate::run::source::NotRead;
+
+/// The layout that these captures print.
+pub const LAYOUT: &str = "log";
+
+/// Fields that say which rank of an engine wrote a record.
+const RANKS: &[&str] = &["dp_rank", "tp_rank", "pp_rank", "ep_rank", "moe_dp_rank", "attn_cp_rank"];
+
+/// The most series of one log. Fields, kinds and ranks are few; a pattern over every field of a strange log is not.
+const MOST_SERIES: usize = 5_000;
+
+/// Hits that one thread reads at a time.
+const CHUNK: usize = 1024;
+
+/// The series of logs that were asked for.
+#[derive(Debug, Default)]
+pub struct Logged<'r> {
+    /// One for each log that has such a field, with the first and last stamp of the log.
+    pub captures: Vec<(Source<'r>, Option<(i64, i64)>)>,
+    pub not_read: Vec<NotRead>,
+    /// Why a selector found nothing, where a name shows it.
+    pub said: Vec<String>,
+}
+
+/// Some selector asks for fields of log records.
+pub fn asked(selectors: &[Selector]) -> bool {
+    selectors.iter().any(Selector::of_log)
+}
+
+/// Reads them: by the index where there is one.
+pub fn read<'r>(selectors: &[Selector], sources: &Sources) -> anyhow::Result<Logged<'r>> {
+    let selectors: Vec<&Selector> = selectors.iter().filter(|s| s.of_log()).collect();
+    let mut logged = Logged::default();
+    for log in &sources.sources {
+        let mine: Vec<&Selector> = selectors.iter().copied().filter(|s| may_mean(s, log)).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let expr = question(&mine);
+        let window = Window::default();
+        let matcher = Matcher::new(&expr)?;
+        let question = Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false };
+        let mut answer = answer::ask(&question, std::slice::from_ref(log))?;
+        let failed = answer.asking.pop().and_then(|asking| asking.failed);
+        let mut damage = failed.map(|why| NotRead { name: log.name.clone(), why, next: String::new(), failure: true });
+        if !answer.hits.is_empty() {
+            match log.bytes() {
+                Ok(bytes) => {
+                    let said = rows(bytes, log, &mine, std::mem::take(&mut answer.hits));
+                    if !said.rows.is_empty() {
+                        let capture = capture(log, said);
+                        let part = Part { path: log.path.clone(), key: log.key.clone() };
+                        let set = Set { files: vec![part], because: "numeric fields of its records".into(), ..Set::default() };
+                        let own = extent(std::slice::from_ref(log));
+                        logged.captures.push((Source { set: Cow::Owned(set), layout: LAYOUT, capture }, own.0.zip(own.1)));
+                    }
+                }
+                Err(why) => {
+                    damage = Some(NotRead { name: log.name.clone(), why: why.to_string(), next: String::new(), failure: true });
+                }
+            }
+        }
+        logged.not_read.extend(damage);
+    }
+    let found = |s: &&&Selector| logged.captures.iter().any(|(c, _)| c.capture.series.iter().any(|one| s.names(one.name.canonical())));
+    let missing: Vec<&Selector> = selectors.iter().filter(|s| !found(s)).copied().collect();
+    if !missing.is_empty() {
+        logged.said = names::unknown_names(Some(&question(&missing)), &[], &[], sources);
+    }
+    Ok(logged)
+}
+
+/// Can series of this log be meant?
+fn may_mean(selector: &Selector, log: &Log) -> bool {
+    let worker = selector.only("worker").is_none_or(|worker| log.owner.worker.as_deref() == Some(worker));
+    let source = selector.only("source").is_none_or(|source| {
+        let last = |path: &str| path.rsplit('/').next() == Some(source);
+        log.key == source || log.name == source || last(&log.key)
+    });
+    worker && source
+}
+
+/// The records that can have what selectors mean.
+fn question(selectors: &[&Selector]) -> Expr {
+    let clause = |name: &str, test: Test| {
+        let field = Field { name: name.to_string(), absent_ok: false, test };
+        Expr::Clause(Clause { term: Term::Field(field), span: 0..0 })
+    };
+    let of = |selector: &&Selector| {
+        let field = selector.name().and_then(|name| name.strip_prefix(LOG)).map(|name| clause(name, Test::Exists));
+        let kind = selector.only("kind").map(|kind| clause("kind", Test::Equals(kind.to_string())));
+        Expr::and(kind.into_iter().chain(field).collect())
+    };
+    Expr::or(selectors.iter().map(of).collect())
+}
+
+/// What records say.
+#[derive(Default)]
+struct Said {
+    rows: Vec<Row>,
+    /// Records with such a field and without a stamp.
+    unstamped: u64,
+}
+
+/// A number of a record.
+struct Row {
+    offset: usize,
+    start: i64,
+    end: i64,
+    kind: &'static str,
+    /// What wrote the record, where its source is not of one process.
+    unit: String,
+    ranks: Vec<(&'static str, String)>,
+    name: String,
+    value: f64,
+}
+
+fn rows(bytes: &[u8], log: &Log, selectors: &[&Selector], mut hits: Vec<Hit>) -> Said {
+    hits.par_sort_unstable_by_key(|hit| hit.offset);
+    let parts: Vec<Said> = hits
+        .par_chunks(CHUNK)
+        .map(|chunk| {
+            let mut said = Said::default();
+            for hit in chunk {
+                let Ok(offset) = usize::try_from(hit.offset) else { continue };
+                let start = Start { offset, line: 0, order: hit.order };
+                events::one(bytes, &log.layout, log.timing(), start, |record, event, facts| {
+                    let values = numbers(event, selectors);
+                    match facts.stamp {
+                        _ if values.is_empty() => {}
+                        None => said.unstamped += 1,
+                        Some(stamp) => said.rows.extend(values.into_iter().map(|(name, value)| Row {
+                            offset,
+                            start: stamp.start,
+                            end: stamp.end,
+                            kind: event.kind.name,
+                            unit: unit(record),
+                            ranks: ranks(event),
+                            name,
+                            value,
+                        })),
+                    }
+                });
+            }
+            said
+        })
+        .collect();
+    let mut all = Said::default();
+    for part in parts {
+        all.rows.extend(part.rows);
+        all.unstamped += part.unstamped;
+    }
+    // Records of one stamp keep their order.
+    all.rows.par_sort_by_key(|row| (row.start, row.offset));
+    all
+}
+
+fn numbers(event: &Event<'_>, selectors: &[&Selector]) -> Vec<(String, f64)> {
+    let mut out = Vec::new();
+    for field in &event.fields {
+        let value = match field.value {
+            Value::Int(n) => n as f64,
+            Value::UInt(n) => n as f64,
+            Value::Float(x) => x,
+            Value::Bool(_) | Value::Str(_) => continue,
+        };
+        let name = format!("{LOG}{}", field.name);
+        let meant = |s: &&&Selector| s.names(&name) && s.only("kind").is_none_or(|kind| kind == event.kind.name);
+        if selectors.iter().any(|s| meant(&s)) && !out.iter().any(|(known, _)| *known == name) {
+            out.push((name, value));
+        }
+    }
+    out
+}
+
+fn unit(record: &Record<'_>) -> String {
+    record.meta.map(|meta| meta.unit.clone()).unwrap_or_default()
+}
+
+fn ranks(event: &Event<'_>) -> Vec<(&'static str, String)> {
+    let rank = |name: &&'static str| event.get(name).map(|value| (*name, value.to_string()));
+    RANKS.iter().filter_map(rank).collect()
+}
+
+fn capture(log: &Log, said: Said) -> Capture {
+    let clock = if log.clock.how == How::Assumed { Clock::AssumedUtc } else { Clock::Wall };
+    let width = said.rows.iter().map(|row| row.end.saturating_sub(row.start)).max().unwrap_or(0);
+    let mut builder = Builder::new(LAYOUT, clock, StampOf::Line { width });
+    builder.file(&log.path);
+    let mut series: BTreeMap<(String, &'static str, String, Vec<(&'static str, String)>), Option<SeriesId>> = BTreeMap::new();
+    let mut last: HashMap<SeriesId, (i64, i64)> = HashMap::new();
+    let mut count = 0;
+    for row in said.rows {
+        let key = (row.unit, row.kind, row.name, row.ranks);
+        let id = match series.get(&key) {
+            Some(id) => *id,
+            None if count == MOST_SERIES => None,
+            None => {
+                count += 1;
+                let (unit, kind, name, ranks) = &key;
+                let endpoint = endpoint(&mut builder, log, unit);
+                let labels = ranks.iter().map(|(name, value)| (*name, value.as_str())).chain([("kind", *kind)]);
+                let id = builder.series(endpoint, name, &Labels::new(labels), Precision::F64);
+                series.insert(key, Some(id));
+                Some(id)
+            }
+        };
+        let Some(id) = id else {
+            let what = || format!("more than {MOST_SERIES} series: the samples of further ones are left out");
+            builder.note("series_left_out", what, || None);
+            continue;
+        };
+        let behind = match last.get(&id) {
+            Some((start, behind)) if *start == row.start => behind + 1,
+            _ => 0,
+        };
+        last.insert(id, (row.start, behind));
+        if behind > 0 {
+            let what = || "records with the stamp of the one before stand a nanosecond behind it, in their order".to_string();
+            builder.note("stamps_shared", what, || None);
+        }
+        // No further than the stamp is wide.
+        let within = row.end.saturating_sub(row.start).saturating_sub(1).max(0);
+        builder.push(id, row.start.saturating_add(behind.min(within)), row.value);
+    }
+    if said.unstamped > 0 {
+        let what = || "records without a stamp are not among the samples".to_string();
+        builder.note_many("no_stamp", said.unstamped, what, || None);
+    }
+    builder.finish()
+}
+
+fn endpoint(builder: &mut Builder, log: &Log, unit: &str) -> EndpointId {
+    let owner = &log.owner;
+    let unit = owner.unit.as_deref().filter(|own| !own.is_empty()).unwrap_or(unit);
+    let name = match &owner.worker {
+        Some(worker) => worker,
+        None if !unit.is_empty() => unit,
+        None => &log.key,
+    };
+    let id = builder.endpoint(name);
+    for (key, fact) in [("worker", &owner.worker), ("role", &owner.role), ("host", &owner.host)] {
+        builder.fact(id, key, fact.as_deref().unwrap_or_default());
+    }
+    builder.fact(id, "unit", unit);
+    builder.fact(id, "source", &log.key);
+    id
+}
