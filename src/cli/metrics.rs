@@ -40,8 +40,7 @@ use crate::run::{self, Options, Run};
   sglang:cached_tokens_total                     a name, in either spelling (sglang: or sglang_); a histogram's name is all of its series
   'sglang:cached_tokens_total{cache_source=\"device\"}'   also != =~ !~
   'sglang:kv_*'  '{__name__=~\".*_seconds\"}'      names by pattern
-  '{target=\"worker-0\"}'                          series of one endpoint, by its name or URL
-
+  '{target=\"worker-0\"}'                          series of one endpoint, by its name or URL; also role, host
   'log:token_usage{kind=\"decode_batch\"}'        a numeric field of log records; also {worker=\"…\"} {source=\"…\"} {dp_rank=\"…\"}
 
 Times: RFC 3339, `2026-11-29 12:02`, `12:02:07` on the run's day, @epoch, start+90s, end-5m.
@@ -229,12 +228,8 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         }
         let answered = shares.shares.iter().any(|s| s.quotient.is_ok());
         let short = shares.shares.iter().any(|s| s.placed.coverage != Coverage::Whole);
-        return Ok(match (partial || short, answered) {
-            (true, true) => exit::PARTIAL,
-            (_, false) if !partial => exit::NOTHING,
-            (true, false) => exit::PARTIAL,
-            (false, _) => exit::FOUND,
-        });
+        let found = if answered { exit::FOUND } else { exit::NOTHING };
+        return Ok(if partial || (short && answered) { exit::PARTIAL } else { found });
     }
     let mut figured = Figured { rows: Vec::new() };
     let mut left_out = 0;

@@ -11,7 +11,7 @@ use crate::metrics::beside::Beside;
 use crate::metrics::figures;
 use crate::metrics::logged;
 use crate::metrics::span::{Coverage, Span};
-use crate::metrics::workers::{self, Said, Worker};
+use crate::metrics::workers::{self, Mapped, Said, Worker};
 use crate::query::answer::Window;
 use crate::query::sources::Sources;
 use crate::render::metrics::{Figured, Row};
@@ -160,7 +160,9 @@ impl Joined<'_> {
         for hit in hits {
             let Ok(placed) = span.on(hit.captured) else { continue };
             short += usize::from(placed.coverage != Coverage::Whole);
-            rows.extend(figures::of(hit, &placed, QUANTILES).into_iter().map(|part| Row { hit, placed, part, worker: None }));
+            let worker = self.mapped(hit);
+            let row = |part| Row { hit, placed, part, worker: worker.clone() };
+            rows.extend(figures::of(hit, &placed, QUANTILES).into_iter().map(row));
         }
         (rows, short)
     }
@@ -172,8 +174,12 @@ impl Joined<'_> {
 
     /// The worker of a hit's endpoint.
     pub fn worker(&self, hit: &Hit<'_>) -> Option<String> {
+        self.mapped(hit).map(|m| m.worker)
+    }
+
+    fn mapped(&self, hit: &Hit<'_>) -> Option<Mapped> {
         let endpoint = hit.captured.capture().endpoint(hit.member.endpoint)?;
-        workers::of(endpoint, &self.workers, &self.wanted.said).map(|m| m.worker)
+        workers::of(endpoint, &self.workers, &self.wanted.said)
     }
 }
 

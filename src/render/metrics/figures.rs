@@ -122,7 +122,7 @@ impl Row<'_> {
             }
             Figure::Gauge(gauge::Answer::Answered(found)) => {
                 let value = |s: &Option<Sample>| s.map_or_else(|| "?".to_string(), |s| number(s.value));
-                let median = found.median.as_ref().map_or_else(|| "?".to_string(), |m| number(m.value));
+                let median = found.median.as_ref().map_or_else(|| "?".to_string(), median);
                 format!("min {}, median {median}, max {} of {} samples", value(&found.min), value(&found.max), found.n)
             }
             Figure::Gauge(gauge::Answer::NoSamples { .. }) => "no sample".into(),
@@ -364,7 +364,7 @@ impl Row<'_> {
                 put("status", "answered".into());
                 put("samples", found.n.to_string());
                 put("min", found.min.map(|s| number(s.value)).unwrap_or_default());
-                put("median", found.median.as_ref().map(|m| number(m.value)).unwrap_or_default());
+                put("median", found.median.as_ref().map(median).unwrap_or_default());
                 put("max", found.max.map(|s| number(s.value)).unwrap_or_default());
                 put("time_weighted_mean", found.time_weighted.map(computed).unwrap_or_default());
                 put("coverage", found.coverage.map(computed).unwrap_or_default());
@@ -419,6 +419,11 @@ fn occupied_lines(occupied: &Occupied, captured: &Captured<'_>) -> Vec<String> {
         lines.push(format!("occupied ± {}, as values were stored as 32-bit floats", computed(occupied.error)));
     }
     lines
+}
+
+/// A sample's value as it was served; between two of them as it was computed.
+fn median(median: &gauge::Median) -> String {
+    if median.of.len() == 1 { number(median.value) } else { computed(median.value) }
 }
 
 fn grade(grade: Grade) -> &'static str {
@@ -523,7 +528,7 @@ fn gauge_lines(answer: &gauge::Answer, sample: impl Fn(&Sample) -> String) -> Ve
         gauge::Answer::Answered(found) => {
             let mut lines = Vec::new();
             if let (Some(min), Some(median), Some(max)) = (&found.min, &found.median, &found.max) {
-                lines.push(format!("min {}, median {}, max {}", sample(min), number(median.value), sample(max)));
+                lines.push(format!("min {}, median {}, max {}", sample(min), self::median(median), sample(max)));
             }
             let nan = if found.n_nan > 0 { format!(", {} of them NaN", found.n_nan) } else { String::new() };
             let coverage = found.coverage.map_or_else(String::new, |c| format!(" over {} % of the window", computed(c * 100.0)));
