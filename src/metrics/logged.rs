@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 
 use corr_metrics::build::Builder;
 use corr_metrics::known::LOG;
@@ -14,16 +15,17 @@ use corr_metrics::select::Selector;
 use corr_parsers::clock::How;
 use corr_parsers::event::{Event, Value};
 use corr_parsers::record::Record;
+use corr_parsers::stamp::Stamp;
 use rayon::prelude::*;
 
 use crate::query::answer::{self, Hit, Question, Sort, Window};
 use crate::query::expr::{Clause, Expr, Field, Term, Test};
-use crate::query::extent::extent;
+use crate::query::extent;
 use crate::query::matches::Matcher;
 use crate::query::names;
 use crate::query::sources::{Asked as Log, Sources};
 use crate::run::captures::Source;
-use crate::run::events::{self, Start};
+use crate::run::events::{self, Facts, Start};
 use crate::run::source::NotRead;
 
 /// The layout that these captures print.
@@ -54,7 +56,7 @@ pub fn asked(selectors: &[Selector]) -> bool {
 }
 
 /// Reads them: by the index where there is one.
-pub fn read<'r>(selectors: &[Selector], sources: &Sources) -> anyhow::Result<Logged<'r>> {
+pub fn read<'r>(selectors: &[Selector], sources: &Sources) -> Logged<'r> {
     let selectors: Vec<&Selector> = selectors.iter().filter(|s| s.of_log()).collect();
     let mut logged = Logged::default();
     for log in &sources.sources {
@@ -62,38 +64,31 @@ pub fn read<'r>(selectors: &[Selector], sources: &Sources) -> anyhow::Result<Log
         if mine.is_empty() {
             continue;
         }
-        let expr = question(&mine);
-        let window = Window::default();
-        let matcher = Matcher::new(&expr)?;
-        let question = Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false };
-        let mut answer = answer::ask(&question, std::slice::from_ref(log))?;
-        let failed = answer.asking.pop().and_then(|asking| asking.failed);
-        let mut damage = failed.map(|why| NotRead { name: log.name.clone(), why, next: String::new(), failure: true });
-        if !answer.hits.is_empty() {
-            match log.bytes() {
-                Ok(bytes) => {
-                    let said = rows(bytes, log, &mine, std::mem::take(&mut answer.hits));
-                    if !said.rows.is_empty() {
-                        let capture = capture(log, said);
-                        let part = Part { path: log.path.clone(), key: log.key.clone() };
-                        let set = Set { files: vec![part], because: "numeric fields of its records".into(), ..Set::default() };
-                        let own = extent(std::slice::from_ref(log));
-                        logged.captures.push((Source { set: Cow::Owned(set), layout: LAYOUT, capture }, own.0.zip(own.1)));
-                    }
+        match said(log, &mine) {
+            Ok(said) => {
+                let covers = said.covers;
+                let damage = said.damage.clone();
+                if !said.rows.is_empty() {
+                    let capture = capture(log, said);
+                    let part = Part { path: log.path.clone(), key: log.key.clone() };
+                    let set = Set { files: vec![part], because: "numeric fields of its records".into(), ..Set::default() };
+                    logged.captures.push((Source { set: Cow::Owned(set), layout: LAYOUT, capture }, covers));
                 }
-                Err(why) => {
-                    damage = Some(NotRead { name: log.name.clone(), why: why.to_string(), next: String::new(), failure: true });
-                }
+                logged.not_read.extend(damage.map(|why| not_read(log, why)));
             }
+            Err(why) => logged.not_read.push(not_read(log, why)),
         }
-        logged.not_read.extend(damage);
     }
     let found = |s: &&&Selector| logged.captures.iter().any(|(c, _)| c.capture.series.iter().any(|one| s.names(one.name.canonical())));
     let missing: Vec<&Selector> = selectors.iter().filter(|s| !found(s)).copied().collect();
     if !missing.is_empty() {
         logged.said = names::unknown_names(Some(&question(&missing)), &[], &[], sources);
     }
-    Ok(logged)
+    logged
+}
+
+fn not_read(log: &Log, why: String) -> NotRead {
+    NotRead { name: log.name.clone(), why, next: String::new(), failure: true }
 }
 
 /// Can series of this log be meant?
@@ -126,6 +121,10 @@ struct Said {
     rows: Vec<Row>,
     /// Records with such a field and without a stamp.
     unstamped: u64,
+    /// First and last stamp of all records.
+    covers: Option<(i64, i64)>,
+    /// Why not all of the log was read.
+    damage: Option<String>,
 }
 
 /// A number of a record.
@@ -141,44 +140,92 @@ struct Row {
     value: f64,
 }
 
-fn rows(bytes: &[u8], log: &Log, selectors: &[&Selector], mut hits: Vec<Hit>) -> Said {
-    hits.par_sort_unstable_by_key(|hit| hit.offset);
-    let parts: Vec<Said> = hits
-        .par_chunks(CHUNK)
-        .map(|chunk| {
+impl Said {
+    fn take(&mut self, record: &Record<'_>, event: &Event<'_>, facts: &Facts, selectors: &[&Selector]) {
+        let values = numbers(event, selectors);
+        match facts.stamp {
+            _ if values.is_empty() => {}
+            None => self.unstamped += 1,
+            Some(stamp) => self.rows.extend(values.into_iter().map(|(name, value)| Row {
+                offset: facts.offset,
+                start: stamp.start,
+                end: stamp.end,
+                kind: event.kind.name,
+                unit: record.meta.map(|meta| meta.unit.clone()).unwrap_or_default(),
+                ranks: ranks(event),
+                name,
+                value,
+            })),
+        }
+    }
+
+    /// Takes in the stamp of a record of any kind.
+    fn cover(&mut self, stamp: Stamp) {
+        let (first, last) = self.covers.unwrap_or((stamp.start, stamp.end));
+        self.covers = Some((first.min(stamp.start), last.max(stamp.end)));
+    }
+
+    fn with(mut self, other: Said) -> Said {
+        self.rows.extend(other.rows);
+        self.unstamped += other.unstamped;
+        if let Some((start, end)) = other.covers {
+            self.cover(Stamp { start, end });
+        }
+        self.damage = self.damage.or(other.damage);
+        self
+    }
+}
+
+/// What a log says: found by its index, or, where it has none, on one way through it.
+fn said(log: &Log, selectors: &[&Selector]) -> Result<Said, String> {
+    let mut said = if log.segments.is_empty() { scanned(log, selectors)? } else { indexed(log, selectors)? };
+    // Records of one stamp keep their order.
+    said.rows.par_sort_by_key(|row| (row.start, row.offset));
+    Ok(said)
+}
+
+fn scanned(log: &Log, selectors: &[&Selector]) -> Result<Said, String> {
+    let bytes = log.bytes()?;
+    let read = |(offset, end): (usize, usize)| {
+        let mut said = Said::default();
+        events::each(bytes, &log.layout, log.timing(), Start { offset, line: 0, order: None }, end, |record, event, facts| {
+            if let Some(stamp) = facts.stamp {
+                said.cover(stamp);
+            }
+            said.take(record, event, facts, selectors);
+            ControlFlow::Continue(())
+        });
+        said
+    };
+    let mut said = extent::parts(bytes, 0, log).into_par_iter().map(read).reduce(Said::default, Said::with);
+    said.damage = log.damage().map(|damage| format!("{damage}; what stands before the break is answered"));
+    Ok(said)
+}
+
+fn indexed(log: &Log, selectors: &[&Selector]) -> Result<Said, String> {
+    let expr = question(selectors);
+    let matcher = Matcher::new(&expr).map_err(|e| e.to_string())?;
+    let window = Window::default();
+    let question = Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false };
+    let mut answer = answer::ask(&question, std::slice::from_ref(log)).map_err(|e| e.to_string())?;
+    let mut said = Said { damage: answer.asking.pop().and_then(|asking| asking.failed), ..Said::default() };
+    if !answer.hits.is_empty() {
+        let bytes = log.bytes()?;
+        answer.hits.par_sort_unstable_by_key(|hit| hit.offset);
+        let read = |hits: &[Hit]| {
             let mut said = Said::default();
-            for hit in chunk {
+            for hit in hits {
                 let Ok(offset) = usize::try_from(hit.offset) else { continue };
                 let start = Start { offset, line: 0, order: hit.order };
-                events::one(bytes, &log.layout, log.timing(), start, |record, event, facts| {
-                    let values = numbers(event, selectors);
-                    match facts.stamp {
-                        _ if values.is_empty() => {}
-                        None => said.unstamped += 1,
-                        Some(stamp) => said.rows.extend(values.into_iter().map(|(name, value)| Row {
-                            offset,
-                            start: stamp.start,
-                            end: stamp.end,
-                            kind: event.kind.name,
-                            unit: unit(record),
-                            ranks: ranks(event),
-                            name,
-                            value,
-                        })),
-                    }
-                });
+                events::one(bytes, &log.layout, log.timing(), start, |record, event, facts| said.take(record, event, facts, selectors));
             }
             said
-        })
-        .collect();
-    let mut all = Said::default();
-    for part in parts {
-        all.rows.extend(part.rows);
-        all.unstamped += part.unstamped;
+        };
+        said = answer.hits.par_chunks(CHUNK).map(read).reduce(Said::default, Said::with).with(said);
     }
-    // Records of one stamp keep their order.
-    all.rows.par_sort_by_key(|row| (row.start, row.offset));
-    all
+    let (first, last) = extent::extent(std::slice::from_ref(log));
+    said.covers = first.zip(last);
+    Ok(said)
 }
 
 fn numbers(event: &Event<'_>, selectors: &[&Selector]) -> Vec<(String, f64)> {
@@ -197,10 +244,6 @@ fn numbers(event: &Event<'_>, selectors: &[&Selector]) -> Vec<(String, f64)> {
         }
     }
     out
-}
-
-fn unit(record: &Record<'_>) -> String {
-    record.meta.map(|meta| meta.unit.clone()).unwrap_or_default()
 }
 
 fn ranks(event: &Event<'_>) -> Vec<(&'static str, String)> {

@@ -53,9 +53,7 @@ pub fn of(hit: &Hit<'_>, available: SeriesId, placed: &Placed) -> Option<Occupie
 fn beside(hit: &Hit<'_>, family: &str) -> Option<SeriesId> {
     let capture = hit.captured.capture();
     let mut found = capture.series.iter().enumerate().filter(|(_, series)| {
-        series.endpoint == hit.member.endpoint
-            && series.name.canonical() == family
-            && same_ranks(&series.labels, &hit.member.labels)
+        series.endpoint == hit.member.endpoint && series.name.canonical() == family && same_ranks(&series.labels, &hit.member.labels)
     });
     let first = found.next()?;
     if found.next().is_some() { None } else { u32::try_from(first.0).ok().map(SeriesId) }

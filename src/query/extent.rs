@@ -42,11 +42,6 @@ const CHUNK: usize = 8 << 20;
 
 /// The stamps of the records from byte `from`, which begins one.
 fn read(bytes: &[u8], from: usize, source: &Asked) -> Extent {
-    let mut starts: Vec<usize> = vec![from];
-    starts.extend((from + CHUNK..bytes.len()).step_by(CHUNK).map(|at| record::record_start(bytes, at, &source.layout)));
-    starts.dedup();
-    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
-    let parts: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
     let of = |(offset, end): (usize, usize)| {
         let mut found = Extent::default();
         let start = Start { offset, line: 0, order: None };
@@ -58,5 +53,14 @@ fn read(bytes: &[u8], from: usize, source: &Asked) -> Extent {
         });
         found
     };
-    parts.into_par_iter().map(of).reduce(Extent::default, Extent::with)
+    parts(bytes, from, source).into_par_iter().map(of).reduce(Extent::default, Extent::with)
+}
+
+/// The source from byte `from`, which begins a record, in parts that threads can read apart: where the first record of each begins, and its end.
+pub fn parts(bytes: &[u8], from: usize, source: &Asked) -> Vec<(usize, usize)> {
+    let mut starts: Vec<usize> = vec![from];
+    starts.extend((from + CHUNK..bytes.len()).step_by(CHUNK).map(|at| record::record_start(bytes, at, &source.layout)));
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    starts.iter().copied().zip(ends).collect()
 }

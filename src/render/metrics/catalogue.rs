@@ -286,6 +286,8 @@ struct Target {
     url: Option<String>,
     facts: Vec<(String, String)>,
     scrapes: usize,
+    /// What they are called.
+    word: &'static str,
     failed: usize,
     first_failure: Option<String>,
     extent: Option<(String, String)>,
@@ -308,6 +310,7 @@ fn endpoints(captured: &Captured<'_>) -> Vec<Target> {
             url: endpoint.url.clone().filter(|url| *url != title(endpoint)),
             facts: endpoint.facts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
             scrapes: scrapes.times().len(),
+            word: if captured.is_log() { "stamps" } else { "scrapes" },
             failed: failures().count(),
             first_failure: failures().next().map(|(at, why)| format!("{}: {why}", dial.show(at))),
             extent: scrapes.times().first().zip(scrapes.times().last()).map(|(a, b)| (dial.show(*a), dial.show(*b))),
@@ -324,7 +327,7 @@ impl Target {
         parts.extend(self.url.as_deref().map(|url| terminal(url).into_owned()));
         parts.extend(self.facts.iter().map(|(k, v)| format!("{}={}", terminal(k), terminal(v))));
         let mut line = parts.join(" ");
-        line.push_str(&format!("  {} scrapes", grouped(self.scrapes as u64)));
+        line.push_str(&format!("  {} {}", grouped(self.scrapes as u64), self.word));
         if let Some((first, last)) = &self.extent {
             line.push_str(&format!("  {first} … {last}"));
         }

@@ -166,7 +166,8 @@ impl Row<'_> {
 
     /// What the records of a log say together: each says what it did, so that they can be added where a gauge's scrapes cannot.
     fn sum(&self) -> Option<f64> {
-        let (Figure::Gauge(gauge::Answer::Answered(found)), [id], true) = (&self.part.figure, &self.part.series[..], self.hit.captured.is_log())
+        let (Figure::Gauge(gauge::Answer::Answered(found)), [id], true) =
+            (&self.part.figure, &self.part.series[..], self.hit.captured.is_log())
         else {
             return None;
         };
