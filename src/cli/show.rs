@@ -273,26 +273,3 @@ fn neighbours(bytes: &[u8], source: &Asked, at: Start, count: usize, bodies: boo
     });
     shown
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_that_is_a_file_is_not_split() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = |name: &str| dir.path().join(name).display().to_string();
-        std::fs::write(path("a.log:12"), "x\n").expect("write a file");
-        std::fs::write(path("b.log"), "x\n").expect("write a file");
-        let split = |text: &str, run: Option<&str>| locator(text, run).map_err(|e| e.to_string());
-        assert_eq!(split(&path("a.log:12:5"), None), Ok((path("a.log:12"), Place::Line(5))));
-        assert_eq!(split(&path("b.log:12"), None), Ok((path("b.log"), Place::Line(12))));
-        assert_eq!(split(&path("b.log@7"), None), Ok((path("b.log"), Place::Offset(7))));
-        assert_eq!(split("b.log:3", Some(&path(""))), Ok(("b.log".into(), Place::Line(3))));
-        for (text, run) in [(path("a.log:12"), None), (path("b.log"), None), ("a.log:12".into(), Some(path("")))] {
-            let error = split(&text, run.as_deref()).expect_err("a whole file");
-            assert!(error.contains(":LINE"), "{error}");
-        }
-        assert!(split("nowhere", None).is_err_and(|e| e.contains("no locator")));
-    }
-}

@@ -251,26 +251,27 @@ fn ranks(event: &Event<'_>) -> Vec<(&'static str, String)> {
     RANKS.iter().filter_map(rank).collect()
 }
 
+/// Unit, kind of record, field and ranks: what tells the series of a log apart.
+type Key = (String, &'static str, String, Vec<(&'static str, String)>);
+
 fn capture(log: &Log, said: Said) -> Capture {
     let clock = if log.clock.how == How::Assumed { Clock::AssumedUtc } else { Clock::Wall };
     let width = said.rows.iter().map(|row| row.end.saturating_sub(row.start)).max().unwrap_or(0);
     let mut builder = Builder::new(LAYOUT, clock, StampOf::Line { width });
     builder.file(&log.path);
-    let mut series: BTreeMap<(String, &'static str, String, Vec<(&'static str, String)>), Option<SeriesId>> = BTreeMap::new();
+    let mut series: BTreeMap<Key, SeriesId> = BTreeMap::new();
     let mut last: HashMap<SeriesId, (i64, i64)> = HashMap::new();
-    let mut count = 0;
     for row in said.rows {
         let key = (row.unit, row.kind, row.name, row.ranks);
         let id = match series.get(&key) {
-            Some(id) => *id,
-            None if count == MOST_SERIES => None,
+            Some(id) => Some(*id),
+            None if series.len() >= MOST_SERIES => None,
             None => {
-                count += 1;
                 let (unit, kind, name, ranks) = &key;
                 let endpoint = endpoint(&mut builder, log, unit);
                 let labels = ranks.iter().map(|(name, value)| (*name, value.as_str())).chain([("kind", *kind)]);
                 let id = builder.series(endpoint, name, &Labels::new(labels), Precision::F64);
-                series.insert(key, Some(id));
+                series.insert(key, id);
                 Some(id)
             }
         };
@@ -314,4 +315,53 @@ fn endpoint(builder: &mut Builder, log: &Log, unit: &str) -> EndpointId {
     builder.fact(id, "unit", unit);
     builder.fact(id, "source", &log.key);
     id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::sources;
+    use crate::run::Options;
+
+    fn logged(text: &str, selectors: &[&str]) -> Logged<'static> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("decode-1.log");
+        std::fs::write(&path, text).unwrap();
+        let sources = sources::open(&[path.display().to_string()], &Options::default(), None).unwrap();
+        let selectors: Vec<Selector> = selectors.iter().map(|s| Selector::parse(s).unwrap()).collect();
+        read(&selectors, &sources)
+    }
+
+    const LOG: &str = "\
+[2026-11-29 10:00:01 DP0 TP1] Decode batch, #running-req: 3, #token: 30, token usage: 0.10, cuda graph: True, gen throughput (token/s): 5.00, #queue-req: 0
+[2026-11-29 10:00:01 DP0 TP1] Decode batch, #running-req: 4, #token: 40, token usage: 0.20, cuda graph: True, gen throughput (token/s): 5.00, #queue-req: 0
+[2026-11-29 10:00:02 DP1 TP1] Decode batch, #running-req: 5, #token: 50, token usage: 0.30, cuda graph: True, gen throughput (token/s): 5.00, #queue-req: 0
+[2026-11-29 10:00:09] The server is fired up and ready to roll!
+";
+
+    #[test]
+    fn ranks_are_series_and_records_of_one_stamp_keep_their_order() {
+        let mut found = logged(LOG, &["log:token_usage"]);
+        let (source, covers) = found.captures.pop().unwrap();
+        let capture = source.capture;
+        let spelled: Vec<String> = (0..capture.series.len()).map(|i| capture.spelled(SeriesId(i as u32))).collect();
+        let of = |dp: u8| format!(r#"log:token_usage{{dp_rank="{dp}",kind="decode_batch",tp_rank="1"}}"#);
+        assert_eq!(spelled, [of(0), of(1)]);
+        let start = 1_795_946_401_000_000_000;
+        let samples: Vec<(i64, f64)> = capture.samples(SeriesId(0)).iter().map(|s| (s.at - start, s.value)).collect();
+        assert_eq!(samples, [(0, 0.1), (1, 0.2)]);
+        assert_eq!(capture.stamp_of, StampOf::Line { width: 1_000_000_000 });
+        assert_eq!(capture.clock, Clock::AssumedUtc);
+        assert_eq!(covers, Some((start, start + 9_000_000_000)), "the last record is part of what the log covers");
+        assert_eq!(capture.notes.iter().map(|n| (n.code, n.count)).collect::<Vec<_>>(), [("stamps_shared", 1)]);
+    }
+
+    #[test]
+    fn texts_and_switches_are_no_series() {
+        assert!(logged(LOG, &["log:cuda_graph"]).captures.is_empty());
+        assert!(logged(LOG, &["log:token_usage{kind=\"prefill_batch\"}"]).captures.is_empty());
+        assert!(logged(LOG, &["log:token_usage{worker=\"decode-2\"}"]).captures.is_empty());
+        assert_eq!(logged(LOG, &["log:token_usages"]).said.len(), 1, "what it was meant to be is said");
+        assert_eq!(logged(LOG, &["log:*_reqs"]).captures[0].0.capture.series.len(), 4, "two fields of two ranks");
+    }
 }
