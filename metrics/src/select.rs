@@ -12,6 +12,7 @@ use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 use regex::Regex;
 
+use crate::known::LOG;
 use crate::model::{Endpoint, Series, canonical};
 
 /// The series that are asked for.
@@ -51,8 +52,11 @@ pub struct SelectorError {
     pub reason: String,
 }
 
-/// A target is no label of what it serves; this name asks for it where a series has no label of that name.
+/// A target is no label of what it serves; this name asks for it where a series has no label of that name. What a capture says of a target
+/// (`role`, `host`, `worker_index`, …) is asked for in the same way.
 const TARGET: &str = "target";
+/// The fact that names the file which an endpoint's samples come from.
+const SOURCE: &str = "source";
 
 impl Selector {
     /// Reads a selector.
@@ -98,6 +102,32 @@ impl Selector {
         }
     }
 
+    /// Does it name series that are fields of log records?
+    pub fn of_log(&self) -> bool {
+        match &self.name {
+            Some(NameTest::Is(name)) => name.starts_with(LOG),
+            Some(NameTest::Like(regex)) => regex.as_str().strip_prefix("^(?:").is_some_and(|pattern| pattern.starts_with(LOG)),
+            None => false,
+        }
+    }
+
+    /// Does it name this metric? Without a name it names all.
+    pub fn names(&self, canonical: &str) -> bool {
+        match &self.name {
+            None => true,
+            Some(NameTest::Is(name)) => name == canonical,
+            Some(NameTest::Like(regex)) => regex.is_match(canonical),
+        }
+    }
+
+    /// The one value that it allows a label, if it allows but one.
+    pub fn only(&self, label: &str) -> Option<&str> {
+        self.tests.iter().find_map(|test| match &test.value {
+            ValueTest::Is(value) if test.label == label && !test.negated => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
     /// Is this series meant? `family` is the canonical name of its family, `counts` whether it is one of counters.
     pub fn matches(&self, series: &Series, endpoint: Option<&Endpoint>, family: &str, counts: bool) -> bool {
         let named = match &self.name {
@@ -125,7 +155,11 @@ impl Test {
             (Some(value), _) => is(value),
             (None, TARGET) => endpoint.is_some_and(|e| is(&e.name) || e.url.as_deref().is_some_and(is)),
             (None, "__name__") => is(series.name.canonical()) || is(series.name.seen()) || is(family),
-            (None, _) => is(""),
+            (None, label) => match endpoint.and_then(|e| e.facts.get(label)) {
+                // A path is known by its last part too.
+                Some(fact) => is(fact) || (label == SOURCE && fact.rsplit('/').next().is_some_and(is)),
+                None => is(""),
+            },
         };
         held != self.negated
     }
@@ -228,6 +262,29 @@ mod tests {
         ] {
             assert!(!matches(no, &device), "{no}");
         }
+    }
+
+    #[test]
+    fn facts_of_the_target_are_asked_like_labels() {
+        let series = series("log:token_usage", &[("kind", "decode_batch")]);
+        let facts = [("role", "decode"), ("source", "logs/d0.log")].map(|(k, v)| (k.to_string(), v.to_string()));
+        let endpoint = Endpoint { name: "d0".into(), facts: facts.into(), ..Endpoint::default() };
+        let is = |text: &str| Selector::parse(text).unwrap().matches(&series, Some(&endpoint), "log:token_usage", false);
+        for yes in [r#"{role="decode"}"#, r#"{source="d0.log"}"#, r#"{source="logs/d0.log",kind="decode_batch"}"#, r#"{role!="prefill"}"#] {
+            assert!(is(yes), "{yes}");
+        }
+        assert!(!is(r#"{role=""}"#));
+        assert!(!is(r#"{source="0.log"}"#));
+    }
+
+    #[test]
+    fn log_fields_are_told_by_their_names() {
+        let of_log = |text: &str| Selector::parse(text).unwrap().of_log();
+        assert!(of_log("log:token_usage") && of_log("log:*_usage{worker=\"a\"}") && of_log("{__name__=~\"log:.*\"}"));
+        assert!(!of_log("sglang:token_usage") && !of_log("{worker=\"a\"}"));
+        let selector = Selector::parse(r#"log:token_usage{worker="a",kind=~"p|d",role!="x"}"#).unwrap();
+        assert_eq!((selector.only("worker"), selector.only("kind"), selector.only("role")), (Some("a"), None, None));
+        assert!(selector.names("log:token_usage") && !selector.names("log:token_usage2"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `corr metrics`: what metric captures hold, and what series did in a window.
 
+use std::cell::OnceCell;
 use std::io::Write;
 
 use anyhow::{Context as _, bail};
@@ -8,18 +9,24 @@ use corr_metrics::model::{Sample, SeriesId};
 use corr_metrics::select::Selector;
 
 use super::query::zone_of_flags;
-use super::window::{Times, extent};
+use super::window::{Flags, Known, Times};
 use super::{exit, grouped};
 use crate::metrics::anchors;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Captured, Hit};
+use crate::metrics::common::Covers;
 use crate::metrics::figures;
+use crate::metrics::logged;
+use crate::metrics::ratios;
 use crate::metrics::span::{Coverage, Misplaced, Placed, Span};
 use crate::metrics::sums;
+use crate::metrics::workers;
+use crate::query::extent::extent;
+use crate::query::sources::Sources;
 use crate::query::timespec::Context;
-use crate::query::{phases, sources};
+use crate::query::{locate, phases, sources};
 use crate::render::events::Format;
-use crate::render::metrics::{Catalogued, Figured, Row, Rows, Summed};
+use crate::render::metrics::{Catalogued, Figured, Row, Rows, Shares, Summed};
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
@@ -35,7 +42,8 @@ use crate::run::{self, Options, Run};
   sglang:cached_tokens_total                     a name, in either spelling (sglang: or sglang_); a histogram's name is all of its series
   'sglang:cached_tokens_total{cache_source=\"device\"}'   also != =~ !~
   'sglang:kv_*'  '{__name__=~\".*_seconds\"}'      names by pattern
-  '{target=\"worker-0\"}'                          series of one endpoint, by its name or URL
+  '{target=\"worker-0\"}'                          series of one endpoint, by its name or URL; also role, host
+  'log:token_usage{kind=\"decode_batch\"}'        a numeric field of log records; also {worker=\"…\"} {source=\"…\"} {dp_rank=\"…\"}
 
 Times: RFC 3339, `2026-11-29 12:02`, `12:02:07` on the run's day, @epoch, start+90s, end-5m.
 
@@ -43,6 +51,9 @@ Examples:
   corr metrics runs/r42                          captures, endpoints, every series
   corr metrics runs/r42 'sglang:kv_*'            samples of some series
   corr metrics runs/r42 sglang:time_to_first_token_seconds --since start+60s --until start+120s
+  corr metrics runs/r42 log:token_usage sglang:token_usage --window common
+  corr metrics runs/r42 sglang:cached_tokens_total --per sglang:prompt_tokens_total --since start+60s
+  corr metrics runs/r42 sglang:kv_available_tokens --around runs/r42/logs/worker-0.log:88 --span 30s
   corr metrics final.parquet 'sglang:gen*' --since start+60s --until start+120s --format json
 
 Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
@@ -63,9 +74,20 @@ pub struct Args {
     /// End of the window: up to the last sample at or before it.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or `common`: what all captures with
+    /// these series cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
+    /// The window around an event, by its locator as corr prints it (`path:line`).
+    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
+    pub around: Option<String>,
+    /// How long before and after the event of --around.
+    #[arg(long, value_name = "DURATION", default_value = "5s")]
+    pub span: String,
+    /// Divide each counter by the counters of another selector: those of the same endpoint and, where both name one, the same rank, together.
+    /// Several are divided by in turn.
+    #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["rows", "by", "list"])]
+    pub per: Vec<String>,
     /// Add up by the values of a label (`target` for the endpoint): ranks that say the same are counted once, after their samples were compared.
     #[arg(long, value_name = "LABEL", conflicts_with = "rows")]
     pub by: Option<String>,
@@ -100,8 +122,21 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let run = run::open(&runs, &options)?;
-    let mut asked = Asked::read(&run);
+    let pers: Vec<Selector> = args.per.iter().map(|text| Selector::parse(text).context("--per")).collect::<Result<_, _>>()?;
+    let events = Events { run: &run, options: &options, opened: OnceCell::new() };
+    let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
+    let mut asked = Asked::by(&run, &all);
     anchors::settle(&run, &options, &mut asked)?;
+    let mut workers = Vec::new();
+    if logged::asked(&all) {
+        let sources = events.get()?;
+        let mut logged = logged::read(&all, sources);
+        for line in std::mem::take(&mut logged.said) {
+            writeln!(err, "corr: {}", terminal(&line))?;
+        }
+        asked.add_logged(&run, logged);
+        workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
+    }
     let asked = asked;
     let mut partial = false;
     for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
@@ -109,21 +144,47 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         let next = if file.next.is_empty() { String::new() } else { format!("; {}", terminal(&file.next)) };
         writeln!(err, "corr: {}: {}{next}", terminal(&file.name), terminal(&file.why))?;
     }
-    if asked.captures.is_empty() {
+    if asked.captures.is_empty() && !logged::asked(&all) {
         return nothing(&run, err);
     }
-    let hits = asked.hits(&selectors);
+    let mut hits = asked.hits(&selectors);
+    let worker = |hit: &Hit<'_>| workers::of(hit.captured.capture().endpoint(hit.member.endpoint)?, &workers, &[]);
+    if !workers.is_empty() {
+        // What a worker's log says stands beside what was scraped of it.
+        hits.sort_by_cached_key(|hit| worker(hit).map_or((true, String::new()), |mapped| (false, mapped.worker)));
+    }
     if hits.is_empty() && !selectors.is_empty() {
         none_such(&asked, &selectors, err)?;
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     }
     let paint = Paint::new(color);
-    let phases = || Ok(phases::all(&sources::open(&run.arguments, &options, None)?.sources));
-    let times = Times::read(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), &run.declared, &phases)?;
+    let flags = Flags {
+        since: args.since.as_deref(),
+        until: args.until.as_deref(),
+        window: args.window.as_deref(),
+        around: args.around.as_deref(),
+        span: &args.span,
+    };
+    let covers = || {
+        let mut covers = Covers::default();
+        covers.add_hits(&hits);
+        Ok(covers)
+    };
+    let known = Known {
+        declared: &run.declared,
+        phases: &|| Ok(phases::all(&events.get()?.sources)),
+        stamp: &|event| locate::stamp(event, events.get()?, &args.run),
+        covers: &covers,
+    };
+    let times = Times::read(flags, &known)?;
+    if let Some(none) = &times.none {
+        writeln!(err, "corr: {}", terminal(none))?;
+        return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
+    }
     if let Some(how) = &times.how {
         writeln!(err, "corr: {}", terminal(how))?;
     }
-    if args.list || (selectors.is_empty() && times.open() && args.by.is_none()) {
+    if args.list || (selectors.is_empty() && times.open() && args.by.is_none() && pers.is_empty()) {
         let mut catalogue = Catalogued::new(&asked, hits, args.limit);
         for captured in &asked.captures {
             let window = captured.extent().unwrap_or_default();
@@ -136,9 +197,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         cut(catalogue.shown() as u64, catalogue.cut as u64, "series", err)?;
         return Ok(if partial { exit::PARTIAL } else { exit::FOUND });
     }
-    let asking = Asking { args, run: &run, options: &options, times, now };
+    let asking = Asking { args, run: &run, events: &events, times, now };
     let spans = asking.spans(&asked, err)?;
-    if args.rows || (asking.times.open() && args.by.is_none()) {
+    if args.rows || (asking.times.open() && args.by.is_none() && pers.is_empty()) {
         let rows = rows(&asked, &hits, &spans, args.limit);
         rows.write(args.format, paint, out)?;
         out.flush()?;
@@ -155,6 +216,29 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         let short = spans.iter().flatten().any(|p| p.coverage != Coverage::Whole);
         return Ok(if partial || short { exit::PARTIAL } else { exit::FOUND });
     }
+    if !pers.is_empty() {
+        let below: Vec<(String, Vec<Hit<'_>>)> = pers.iter().map(|per| (per.text.clone(), asked.hits(std::slice::from_ref(per)))).collect();
+        for (per, _) in below.iter().filter(|(_, hits)| hits.is_empty()) {
+            writeln!(err, "corr: --per {}: no such series in {} captures", terminal(per), asked.captures.len())?;
+        }
+        let above: Vec<&Hit<'_>> = hits.iter().collect();
+        let place = |captured: &Captured<'_>| span_of(&asked, &spans, captured).copied();
+        let mut shares = Shares { shares: ratios::of(&above, &below, &place) };
+        let all = shares.shares.len();
+        if args.limit > 0 {
+            shares.shares.truncate(args.limit);
+        }
+        shares.write(args.format, paint, out)?;
+        out.flush()?;
+        cut(shares.shares.len() as u64, (all - shares.shares.len()) as u64, "quotients", err)?;
+        if all == 0 {
+            writeln!(err, "corr: --per: none of the series that were asked for is a counter with samples in the window")?;
+        }
+        let answered = shares.shares.iter().any(|s| s.quotient.is_ok());
+        let short = shares.shares.iter().any(|s| s.placed.coverage != Coverage::Whole);
+        let found = if answered { exit::FOUND } else { exit::NOTHING };
+        return Ok(if partial || (short && answered) { exit::PARTIAL } else { found });
+    }
     let mut figured = Figured { covered: covered(&run, &asked, &hits, &spans), rows: Vec::new() };
     let mut left_out = 0;
     for hit in &hits {
@@ -167,7 +251,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             continue;
         }
         for part in figures::of(hit, placed, &args.quantiles) {
-            figured.rows.push(Row { hit, placed: *placed, part });
+            figured.rows.push(Row { hit, placed: *placed, part, worker: worker(hit) });
         }
     }
     let all = figured.rows.len();
@@ -184,11 +268,28 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     Ok(if partial { exit::PARTIAL } else { exit::FOUND })
 }
 
+/// The run's sources of events, opened when they are first asked.
+struct Events<'a> {
+    run: &'a Run,
+    options: &'a Options,
+    opened: OnceCell<Sources>,
+}
+
+impl Events<'_> {
+    fn get(&self) -> anyhow::Result<&Sources> {
+        if self.opened.get().is_none() {
+            let sources = sources::open(&self.run.arguments, self.options, None)?;
+            return Ok(self.opened.get_or_init(|| sources));
+        }
+        self.opened.get().context("the sources of events are not open")
+    }
+}
+
 /// A window that is asked for.
 struct Asking<'a> {
     args: &'a Args,
     run: &'a Run,
-    options: &'a Options,
+    events: &'a Events<'a>,
     times: Times,
     now: i64,
 }
@@ -197,7 +298,7 @@ impl Asking<'_> {
     /// The window on every capture's clock; `None` where it cannot be laid, which is said.
     fn spans(&self, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<Vec<Option<Placed>>> {
         let zone = zone_of_flags(&self.args.tz)?;
-        let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: Default::default() };
+        let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: self.times.anchors.clone() };
         let (start, end) = if self.times.of_run() { self.extent(asked)? } else { (None, None) };
         let shared = if start.is_none() && self.times.of_run() {
             None
@@ -234,7 +335,7 @@ impl Asking<'_> {
     /// First and last instant of the run: of its events; of its captures, if it has none.
     fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
         if self.run.sources.iter().any(|s| s.class == Class::Events) {
-            let found = extent(&sources::open(&self.run.arguments, self.options, None)?.sources);
+            let found = extent(&self.events.get()?.sources);
             if found.0.is_some() {
                 return Ok(found);
             }

@@ -10,13 +10,15 @@ use corr_parsers::clock::{How, Rule, read_rule};
 use serde_json::{Value as Json, json};
 
 use super::query_metrics::{self, Joined, Wanted};
+use super::window::{Flags, Known, Times};
 use super::{exit, grouped, index, window};
+use crate::metrics::common::Covers;
 use crate::query::answer::{self, Answer, Question, Sort, Window};
 use crate::query::expr::Expr;
 use crate::query::fetch::{Context, Lost, Reading};
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::{grammar, names, timespec};
+use crate::query::{grammar, locate, names, phases, timespec};
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Format, Style, Writer};
 use crate::render::metrics::bins::{self, Bin};
@@ -64,9 +66,16 @@ pub struct Args {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares or the run's records name: warmup, measured, benchmark, teardown.
+    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or of `common`: what
+    /// all sources of events, and the captures of --metrics, cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
+    /// Only events around one event, by its locator as corr prints it (`path:line`).
+    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
+    pub around: Option<String>,
+    /// How long before and after the event of --around.
+    #[arg(long, value_name = "DURATION", default_value = "5s")]
+    pub span: String,
     /// Show this many records after each hit, from the same source.
     #[arg(short = 'A', value_name = "N", default_value_t = 0)]
     pub after: usize,
@@ -145,8 +154,18 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         let opened = run::open(&runs, &options)?;
         return Ok(index::nothing_to_read(&opened, err)?.unwrap_or(exit::ERROR));
     }
-    let zone = zone_of_flags(&args.tz)?;
-    let resolved = window::resolve(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), zone, now, &sources)?;
+    let wanted = Wanted::read(&args.metrics, &args.map)?;
+    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
+    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &options, &sources)).transpose()?;
+    let times = times(args, &sources, joined.as_ref())?;
+    if let Some(none) = &times.none {
+        writeln!(err, "corr: {}", safe::terminal(none))?;
+        return Ok(exit::NOTHING);
+    }
+    if let Some(how) = times.how.as_ref().filter(|_| args.around.is_some() || args.window.as_deref() == Some("common")) {
+        writeln!(err, "corr: {}", safe::terminal(how))?;
+    }
+    let resolved = window::resolve(&times, zone_of_flags(&args.tz)?, now, &sources)?;
     let question = Question { window: resolved, ..question };
     let answer = answer::ask(&question, &sources.sources)?;
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
@@ -154,9 +173,6 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             sources.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
-    let wanted = Wanted::read(&args.metrics, &args.map)?;
-    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
-    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &options, &sources)).transpose()?;
     let told = Told { args, text: &text, question: &question, answer: &answer, sources: &sources, started, joined: joined.as_ref() };
     let written = told.write(color, out)?;
     out.flush()?;
@@ -164,6 +180,31 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         explain(&question, &answer, &sources, err)?;
     }
     told.notes(&written, err)
+}
+
+fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow::Result<Times> {
+    let flags = Flags {
+        since: args.since.as_deref(),
+        until: args.until.as_deref(),
+        window: args.window.as_deref(),
+        around: args.around.as_deref(),
+        span: &args.span,
+    };
+    let covers = || {
+        let mut covers = Covers::default();
+        covers.add_logs(&sources.sources);
+        if let Some(joined) = joined {
+            covers.add_hits(&joined.hits());
+        }
+        Ok(covers)
+    };
+    let known = Known {
+        declared: &sources.declared,
+        phases: &|| Ok(phases::all(&sources.sources)),
+        stamp: &|event| locate::stamp(event, sources, &args.run),
+        covers: &covers,
+    };
+    Times::read(flags, &known)
 }
 
 fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
@@ -387,7 +428,7 @@ impl Told<'_> {
         if let Some(joined) = self.joined {
             joined.tell(&joined.beside(), err)?;
         }
-        if args.since.is_some() || args.until.is_some() || args.window.is_some() {
+        if question.window != Window::default() {
             let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
             let edge = if answer.at_edge > 0 {
                 format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))

@@ -9,8 +9,9 @@ use crate::metrics::anchors;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
 use crate::metrics::figures;
+use crate::metrics::logged;
 use crate::metrics::span::{Coverage, Span};
-use crate::metrics::workers::{self, Said, Worker};
+use crate::metrics::workers::{self, Mapped, Said, Worker};
 use crate::query::answer::Window;
 use crate::query::sources::Sources;
 use crate::render::metrics::{Figured, Row};
@@ -30,6 +31,8 @@ pub struct Joined<'r> {
     asked: Asked<'r>,
     workers: Vec<Worker>,
     wanted: &'r Wanted,
+    /// What shows why a field of log records was not found.
+    said: Vec<String>,
 }
 
 impl Wanted {
@@ -53,9 +56,15 @@ impl Wanted {
     /// Reads the captures.
     pub fn join<'r>(&'r self, run: &'r Run, options: &Options, sources: &Sources) -> anyhow::Result<Joined<'r>> {
         let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-        let mut asked = Asked::read(run);
+        let mut asked = Asked::by(run, &self.selectors);
         anchors::settle(run, options, &mut asked)?;
-        Ok(Joined { asked, workers, wanted: self })
+        let mut said = Vec::new();
+        if logged::asked(&self.selectors) {
+            let mut logged = logged::read(&self.selectors, sources);
+            said = std::mem::take(&mut logged.said);
+            asked.add_logged(run, logged);
+        }
+        Ok(Joined { asked, workers, wanted: self, said })
     }
 }
 
@@ -101,7 +110,12 @@ impl Joined<'_> {
         for not_read in &self.asked.not_read {
             writeln!(err, "corr: {}: {}; {}", terminal(&not_read.name), terminal(&not_read.why), terminal(&not_read.next))?;
         }
-        if self.asked.captures.is_empty() {
+        for line in &self.said {
+            writeln!(err, "corr: --metrics: {}", terminal(line))?;
+        }
+        if self.asked.captures.is_empty() && self.wanted.selectors.iter().all(Selector::of_log) {
+            writeln!(err, "corr: --metrics: no record has such a field as a number")?;
+        } else if self.asked.captures.is_empty() {
             writeln!(err, "corr: --metrics: the run holds no metric capture that could be read")?;
         } else if beside.endpoints.is_empty() {
             writeln!(err, "corr: --metrics: no such series; `corr metrics` lists those that there are")?;
@@ -146,7 +160,9 @@ impl Joined<'_> {
         for hit in hits {
             let Ok(placed) = span.on(hit.captured) else { continue };
             short += usize::from(placed.coverage != Coverage::Whole);
-            rows.extend(figures::of(hit, &placed, QUANTILES).into_iter().map(|part| Row { hit, placed, part }));
+            let worker = self.mapped(hit);
+            let row = |part| Row { hit, placed, part, worker: worker.clone() };
+            rows.extend(figures::of(hit, &placed, QUANTILES).into_iter().map(row));
         }
         (rows, short)
     }
@@ -158,8 +174,12 @@ impl Joined<'_> {
 
     /// The worker of a hit's endpoint.
     pub fn worker(&self, hit: &Hit<'_>) -> Option<String> {
+        self.mapped(hit).map(|m| m.worker)
+    }
+
+    fn mapped(&self, hit: &Hit<'_>) -> Option<Mapped> {
         let endpoint = hit.captured.capture().endpoint(hit.member.endpoint)?;
-        workers::of(endpoint, &self.workers, &self.wanted.said).map(|m| m.worker)
+        workers::of(endpoint, &self.workers, &self.wanted.said)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use corr_parsers::clock::How;
 use corr_parsers::event::{Event, Secret, Withheld};
 use corr_parsers::ids;
@@ -16,8 +16,8 @@ use corr_parsers::stamp::{RawStamp, Zone};
 use super::{exit, index};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
-use crate::query::grammar;
 use crate::query::sources::{self, Asked, Sources};
+use crate::query::{grammar, locate};
 use crate::render::opened::{Link, Opened, Read};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -26,7 +26,6 @@ use crate::render::sources::resolution;
 use crate::run::Options;
 use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
-use crate::run::source::is_named;
 use crate::store::manifest::{how_name, rule_name};
 
 /// Open one record: its raw bytes, every field, how its time was found, its ids and where else they stand.
@@ -70,35 +69,22 @@ pub enum ShowFormat {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Line(u64),
-    Offset(u64),
-}
-
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let (path, place) = locator(&args.locator, args.run.as_deref())?;
+    let (path, place) = locate::locator(&args.locator, args.run.as_deref())?;
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let run = match &args.run {
         Some(run) => run.clone(),
         None => run_of(Path::new(&path)),
     };
     let sources = sources::open(std::slice::from_ref(&run), &options, args.store.as_deref())?;
-    let Some(source) = find(&sources, &run, &path) else {
+    let Some(source) = locate::find(&sources, &run, &path) else {
         let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));
         bail!("{path}: {}", why.unwrap_or_else(|| format!("no source of {run} has this path; `corr sources {run}` lists them")));
     };
     let bytes = source.bytes().map_err(|e| anyhow::anyhow!("{}: {e}", source.name))?;
-    let (offset, line) = match place {
-        Place::Offset(offset) if (offset as usize) < bytes.len() => (offset as usize, None),
-        Place::Offset(offset) => bail!("{}: byte {offset} is behind the end; the source has {} bytes", source.name, bytes.len()),
-        Place::Line(line) => (offset_of_line(bytes, line).with_context(|| format!("{}: no line {line}", source.name))?, Some(line)),
-    };
-    let start = record::record_start(bytes, offset, &source.layout);
-    let first_line = 1 + events::count_lines(&bytes[..start]);
-    let order = events::order_before(bytes, &source.layout, source.timing(), start);
-    let begin = Start { offset: start, line: first_line, order };
+    let (begin, line) = locate::begin(source, bytes, place)?;
+    let start = begin.offset;
     let shown = events::one(bytes, &source.layout, source.timing(), begin, |record, event, facts| {
         let raw = raw_text(bytes, record, event, args.bodies);
         Read {
@@ -138,23 +124,6 @@ fn not_asked<'s>(sources: &'s Sources, unasked: &'s BTreeMap<String, String>) ->
     not_read.chain(unasked.iter().map(|(name, why)| (name.as_str(), why.as_str()))).collect()
 }
 
-/// Splits `PATH:LINE` or `PATH@OFFSET`. The whole text as a path, where there is such a file, is not split: it names no record.
-fn locator(text: &str, run: Option<&str>) -> anyhow::Result<(String, Place)> {
-    let shown = safe::terminal(text);
-    if Path::new(text).is_file() || run.is_some_and(|run| Path::new(run).join(text).is_file()) {
-        bail!("`{shown}` is a whole file; write `{shown}:LINE` or `{shown}@OFFSET`");
-    }
-    for (separator, place) in [(':', Place::Line as fn(u64) -> Place), ('@', Place::Offset as fn(u64) -> Place)] {
-        if let Some((path, number)) = text.rsplit_once(separator)
-            && !path.is_empty()
-            && let Ok(number) = number.parse::<u64>()
-        {
-            return Ok((path.to_string(), place(number)));
-        }
-    }
-    bail!("`{shown}` is no locator; write PATH:LINE or PATH@OFFSET")
-}
-
 /// The run that a path belongs to: the nearest directory above it that has an index, a corr.toml or a plan of a run, else its own directory.
 fn run_of(path: &Path) -> String {
     let marks = [".corr", "corr.toml", "direct-plan.json", "recipe.lock.yaml"];
@@ -171,28 +140,6 @@ fn run_of(path: &Path) -> String {
         _ if path.exists() => path.display().to_string(),
         _ => ".".into(),
     }
-}
-
-fn find<'s>(sources: &'s Sources, run: &str, path: &str) -> Option<&'s Asked> {
-    let by_name = sources.sources.iter().find(|s| is_named(path, &s.key, &s.name));
-    by_name.or_else(|| {
-        let joined = Path::new(run).join(path);
-        // Two paths that are nowhere are not the same file.
-        let real = std::fs::canonicalize(path).ok();
-        sources.sources.iter().find(|s| s.path == joined || (real.is_some() && std::fs::canonicalize(&s.path).ok() == real))
-    })
-}
-
-/// Offset of the first byte of a 1-based line.
-fn offset_of_line(bytes: &[u8], line: u64) -> Option<usize> {
-    if line == 0 || bytes.is_empty() {
-        return None;
-    }
-    if line == 1 {
-        return Some(0);
-    }
-    let end = memchr::memchr_iter(b'\n', bytes).nth(usize::try_from(line - 2).ok()?)?;
-    (end + 1 < bytes.len()).then_some(end + 1)
 }
 
 /// The record's own bytes, with what is withheld replaced. Where the payload was decoded from its envelope and something is withheld, the payload
@@ -325,27 +272,4 @@ fn neighbours(bytes: &[u8], source: &Asked, at: Start, count: usize, bodies: boo
         if after > count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_that_is_a_file_is_not_split() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = |name: &str| dir.path().join(name).display().to_string();
-        std::fs::write(path("a.log:12"), "x\n").expect("write a file");
-        std::fs::write(path("b.log"), "x\n").expect("write a file");
-        let split = |text: &str, run: Option<&str>| locator(text, run).map_err(|e| e.to_string());
-        assert_eq!(split(&path("a.log:12:5"), None), Ok((path("a.log:12"), Place::Line(5))));
-        assert_eq!(split(&path("b.log:12"), None), Ok((path("b.log"), Place::Line(12))));
-        assert_eq!(split(&path("b.log@7"), None), Ok((path("b.log"), Place::Offset(7))));
-        assert_eq!(split("b.log:3", Some(&path(""))), Ok(("b.log".into(), Place::Line(3))));
-        for (text, run) in [(path("a.log:12"), None), (path("b.log"), None), ("a.log:12".into(), Some(path("")))] {
-            let error = split(&text, run.as_deref()).expect_err("a whole file");
-            assert!(error.contains(":LINE"), "{error}");
-        }
-        assert!(split("nowhere", None).is_err_and(|e| e.contains("no locator")));
-    }
 }

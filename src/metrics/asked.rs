@@ -1,13 +1,15 @@
 //! The captures that a question goes to, and the series that it means.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
-use corr_metrics::model::{Capture, Endpoint, EndpointId, Kind, SeriesId};
+use corr_metrics::model::{Capture, Endpoint, EndpointId, Family, Kind, SeriesId, StampOf};
 use corr_metrics::select::Selector;
 use corr_metrics::window::resets;
 use corr_metrics::window::scrapes::Scrapes;
 
+use super::logged::Logged;
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
@@ -47,12 +49,27 @@ impl<'r> Asked<'r> {
         let Captures { read, not_read } = Captures::read(run);
         let captures = Captures { read, not_read: Vec::new() };
         let families = captures.families();
-        let captured = |source: Source<'r>| {
-            let catalogue = Catalogue::new(&source.capture, &families);
-            let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
-            Captured { name: name(run, &source), catalogue, scrapes, extent, source }
-        };
+        let captured = |source: Source<'r>| Captured::new(run, source, &families);
         Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+    }
+
+    /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
+    pub fn by(run: &'r Run, selectors: &[Selector]) -> Asked<'r> {
+        if !selectors.is_empty() && selectors.iter().all(Selector::of_log) {
+            return Asked { captures: Vec::new(), not_read: Vec::new() };
+        }
+        Asked::read(run)
+    }
+
+    /// Adds the series of logs that were asked for.
+    pub fn add_logged(&mut self, run: &'r Run, logged: Logged<'r>) {
+        for (source, extent) in logged.captures {
+            let captured = Captured::new(run, source, &BTreeMap::new());
+            // A log covers what lies between its records, also where none of them has the field.
+            let extent = extent.or(captured.extent);
+            self.captures.push(Captured { extent, ..captured });
+        }
+        self.not_read.extend(logged.not_read);
     }
 
     /// The members that one of the selectors means; all of them without any.
@@ -81,16 +98,35 @@ impl<'r> Asked<'r> {
     }
 }
 
+impl<'r> Captured<'r> {
+    fn new(run: &Run, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
+        let catalogue = Catalogue::new(&source.capture, families);
+        let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
+        Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+    }
+}
+
 impl Captured<'_> {
     /// What was read.
     pub fn capture(&self) -> &Capture {
         &self.source.capture
     }
 
+    /// Fields of log records, not what was scraped.
+    pub fn is_log(&self) -> bool {
+        matches!(self.capture().stamp_of, StampOf::Line { .. })
+    }
+
     /// When a series was scraped: with its endpoint, or, where the capture names no endpoint and mixes several, by its own samples.
     pub fn scrapes_of(&self, series: SeriesId) -> std::borrow::Cow<'_, Scrapes> {
         let capture = self.capture();
         let endpoint = capture.get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
+        if let StampOf::Line { width } = capture.stamp_of {
+            // How far apart its own records are; those of one stamp are one.
+            let mut times = capture.samples.times(std::iter::once(series.0));
+            times.dedup_by_key(|at| at.div_euclid(width.max(1)));
+            return std::borrow::Cow::Owned(Scrapes::new(times).interval().map_or_else(Scrapes::unknown, Scrapes::every));
+        }
         let named = capture.endpoint(endpoint).is_some_and(|e| !title(e).is_empty() || !e.scrapes.is_empty());
         if named {
             return std::borrow::Cow::Borrowed(self.scrapes(endpoint));

@@ -1,6 +1,6 @@
 //! When a sample was taken, in the words of its capture's clock.
 
-use corr_metrics::model::{Anchor, Capture, Clock, SECOND};
+use corr_metrics::model::{Anchor, Capture, Clock, SECOND, StampOf};
 
 use crate::render::shown::rfc3339;
 
@@ -9,6 +9,8 @@ use crate::render::shown::rfc3339;
 pub enum Dial<'c> {
     /// UTC.
     Wall,
+    /// UTC, in stamps that are so many nanoseconds wide.
+    Stamped(i64),
     /// Since the capture's start; where that lies is known within an interval.
     Anchored(&'c Anchor),
     /// Since the capture's start, which is unknown.
@@ -18,10 +20,11 @@ pub enum Dial<'c> {
 impl<'c> Dial<'c> {
     /// The dial of a capture.
     pub fn of(capture: &'c Capture) -> Dial<'c> {
-        match &capture.clock {
-            Clock::Wall | Clock::AssumedUtc => Dial::Wall,
-            Clock::Elapsed { anchor: Some(anchor) } => Dial::Anchored(anchor),
-            Clock::Elapsed { anchor: None } => Dial::Elapsed,
+        match (&capture.clock, capture.stamp_of) {
+            (Clock::Wall | Clock::AssumedUtc, StampOf::Line { width }) => Dial::Stamped(width),
+            (Clock::Wall | Clock::AssumedUtc, _) => Dial::Wall,
+            (Clock::Elapsed { anchor: Some(anchor) }, _) => Dial::Anchored(anchor),
+            (Clock::Elapsed { anchor: None }, _) => Dial::Elapsed,
         }
     }
 
@@ -29,6 +32,7 @@ impl<'c> Dial<'c> {
     pub fn to_utc(self) -> Option<(i64, i64)> {
         match self {
             Dial::Wall => Some((0, 0)),
+            Dial::Stamped(width) => Some((0, width)),
             Dial::Anchored(anchor) => {
                 let half = (anchor.high - anchor.low) / 2;
                 Some((anchor.low + half, anchor.high - anchor.low - half))

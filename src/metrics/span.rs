@@ -42,6 +42,17 @@ pub enum Coverage {
     Outside,
 }
 
+impl Coverage {
+    /// For JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Coverage::Whole => "whole",
+            Coverage::Part { .. } => "part",
+            Coverage::Outside => "outside",
+        }
+    }
+}
+
 /// Why a window cannot be laid on a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misplaced {

@@ -13,7 +13,7 @@ use super::figures::{self, Counter, Figure};
 use super::span::Placed;
 
 /// Labels that tell ranks of one engine apart. Whether these ranks are replicas is told by their samples, never by the label.
-const RANKS: &[&str] = &["tp_rank", "pp_rank", "moe_ep_rank", "attn_tp_rank", "attn_cp_rank", "pid"];
+pub(super) const RANKS: &[&str] = &["tp_rank", "pp_rank", "moe_ep_rank", "attn_tp_rank", "attn_cp_rank", "pid"];
 
 /// The sum over the members of a family that have one value of a label.
 pub struct Sum<'a> {
@@ -70,7 +70,8 @@ pub fn of<'a>(hits: &[&'a Hit<'a>], label: &str, place: &dyn Fn(&Captured<'_>) -
             missing: Vec::new(),
         };
         if let Some(placed) = place(captured) {
-            let counted = sum.one_of_replicas(&hits);
+            let (counted, ranks) = counted_once(&hits);
+            sum.ranks = ranks;
             sum.add(&counted, &placed, quantiles);
         }
         out.push(sum);
@@ -88,32 +89,6 @@ fn value_of(hit: &Hit<'_>, label: &str) -> String {
 }
 
 impl<'a> Sum<'a> {
-    /// Of ranks that are replicas one; all others as they are.
-    fn one_of_replicas(&mut self, hits: &[&'a Hit<'a>]) -> Vec<&'a Hit<'a>> {
-        let mut sets: BTreeMap<_, Vec<&'a Hit<'a>>> = BTreeMap::new();
-        for hit in hits {
-            sets.entry((hit.member.endpoint, hit.member.labels.without(RANKS))).or_default().push(hit);
-        }
-        let mut kept = Vec::new();
-        for set in sets.into_values() {
-            if set.len() < 2 {
-                kept.extend(set);
-                continue;
-            }
-            let compared = compare(&set);
-            let names: Vec<String> = set.iter().map(|h| ranks(h.member)).collect();
-            let names = names.join(", ");
-            let once = matches!(compared.as_ref().map(|r| r.verdict), Ok(Verdict::Identical | Verdict::Synchronised));
-            self.ranks.push(match compared {
-                Ok(found) if once => format!("{names}: {}, counted once", evidence(&found)),
-                Ok(found) => format!("{names}: {}, each counted", evidence(&found)),
-                Err(why) => format!("{names}: not comparable ({why}), each counted"),
-            });
-            kept.extend(set.into_iter().take(if once { 1 } else { usize::MAX }));
-        }
-        kept
-    }
-
     fn add(&mut self, hits: &[&'a Hit<'a>], placed: &Placed, quantiles: &[f64]) {
         let (mut inner, mut least, mut most) = (0.0, 0.0, Some(0.0));
         let mut buckets: Vec<histogram::Buckets> = Vec::new();
@@ -161,6 +136,32 @@ impl<'a> Sum<'a> {
             _ => Total::Counter { inner, least, most },
         };
     }
+}
+
+/// Of ranks that are replicas one, all others as they are; with a sentence for each set of ranks.
+pub fn counted_once<'a>(hits: &[&'a Hit<'a>]) -> (Vec<&'a Hit<'a>>, Vec<String>) {
+    let mut sets: BTreeMap<_, Vec<&'a Hit<'a>>> = BTreeMap::new();
+    for hit in hits {
+        sets.entry((hit.member.endpoint, hit.member.labels.without(RANKS))).or_default().push(hit);
+    }
+    let (mut kept, mut said) = (Vec::new(), Vec::new());
+    for set in sets.into_values() {
+        if set.len() < 2 {
+            kept.extend(set);
+            continue;
+        }
+        let compared = compare(&set);
+        let names: Vec<String> = set.iter().map(|h| ranks(h.member)).collect();
+        let names = names.join(", ");
+        let once = matches!(compared.as_ref().map(|r| r.verdict), Ok(Verdict::Identical | Verdict::Synchronised));
+        said.push(match compared {
+            Ok(found) if once => format!("{names}: {}, counted once", evidence(&found)),
+            Ok(found) => format!("{names}: {}, each counted", evidence(&found)),
+            Err(why) => format!("{names}: not comparable ({why}), each counted"),
+        });
+        kept.extend(set.into_iter().take(if once { 1 } else { usize::MAX }));
+    }
+    (kept, said)
 }
 
 /// `tp_rank=0`.

@@ -6,11 +6,13 @@
 
 pub mod answer;
 pub mod expr;
+pub mod extent;
 pub mod fetch;
 pub mod grammar;
 pub mod idtest;
 mod lexis;
 pub mod literals;
+pub mod locate;
 pub mod matches;
 pub mod names;
 pub mod number;

@@ -1,5 +1,6 @@
 //! The metric captures of a run: which files are one, and what they hold.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub fn layouts(claims: &Claims) -> HashMap<PathBuf, &'static str> {
 /// A capture with the set that it was read from.
 #[derive(Debug)]
 pub struct Source<'r> {
-    pub set: &'r Set,
+    pub set: Cow<'r, Set>,
     pub layout: &'static str,
     pub capture: Capture,
 }
@@ -91,7 +92,7 @@ fn read<'r>(layout: &'static str, set: &'r Set) -> Result<Vec<Source<'r>>, NotRe
         return Err(not_read(format!("no layout is named {layout}"), "", true));
     };
     match (reader.read)(set) {
-        Ok(captures) => Ok(captures.into_iter().map(|capture| Source { set, layout, capture }).collect()),
+        Ok(captures) => Ok(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture }).collect()),
         Err(ReadError::Io { error, .. }) => Err(not_read(error.to_string(), "check the file system, then run the command again", true)),
         Err(ReadError::Damaged { why, .. }) => Err(not_read(why, "copy the file again, or leave it out", true)),
         Err(ReadError::Declined { why, next, .. }) => Err(not_read(why, &next, true)),

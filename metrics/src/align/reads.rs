@@ -119,6 +119,7 @@ fn around(stamp_of: StampOf, stamp: i64, took: i64, slack: i64) -> Span {
         StampOf::Body | StampOf::FileTime => (before, stamp),
         StampOf::Exposition => (stamp, stamp),
         StampOf::Evaluation => (stamp.saturating_sub(LOOKBACK), stamp),
+        StampOf::Line { width } => (stamp, stamp.saturating_add(width)),
         StampOf::FirstByte | StampOf::FileName | StampOf::Unknown => (before, after),
     };
     Span { stamp, from, to }

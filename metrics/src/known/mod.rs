@@ -8,11 +8,18 @@ use std::sync::LazyLock;
 
 use crate::model::Kind;
 
+/// What names of series begin with that are fields of log records: `log:token_usage`.
+pub const LOG: &str = "log:";
+
 static FAMILIES: LazyLock<HashMap<&'static str, &'static str>> =
     LazyLock::new(|| include_str!("families.tsv").lines().filter_map(|line| line.split_once('\t')).collect());
 
 /// The type of a family by its canonical name; `None` if it is not in the table, or if versions differ.
 pub fn kind(family: &str) -> Option<Kind> {
+    // A field of log records says what each record says: none that is known counts from the start of its process.
+    if family.starts_with(LOG) {
+        return Some(Kind::Gauge);
+    }
     FAMILIES.get(family).and_then(|word| Kind::from_word(word))
 }
 

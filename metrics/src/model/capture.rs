@@ -77,6 +77,8 @@ pub enum StampOf {
     FileTime,
     /// A stamp that the exposition itself carries.
     Exposition,
+    /// The beginning of the stamp of a log record, which is `width` nanoseconds wide: what it says is of an instant in `[stamp, stamp + width)`.
+    Line { width: i64 },
     /// Nothing says.
     Unknown,
 }

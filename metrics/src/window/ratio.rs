@@ -32,13 +32,46 @@ pub enum NoRatio {
 
 /// The quotient of what two counters did, each in its window.
 pub fn of(numerator: &Answer, denominator: &Answer) -> Result<Ratio, NoRatio> {
-    let above = numerator.delta().ok_or(NoRatio::NoNumerator)?;
-    let below = denominator.delta().ok_or(NoRatio::NoDenominator)?;
-    let (least, most) = numerator.bracket().ok_or(NoRatio::NoNumerator)?;
-    let (smallest, largest) = denominator.bracket().ok_or(NoRatio::NoDenominator)?;
-    let value = (below.inner.value > 0.0).then(|| above.inner.value / below.inner.value);
-    let low = largest.filter(|largest| *largest > 0.0).map_or(0.0, |largest| least / largest);
-    let high = most.filter(|_| smallest > 0.0).map(|most| most / smallest);
-    let same_scrapes = above.first.at == below.first.at && above.last.at == below.last.at;
-    Ok(Ratio { value, low, high, same_scrapes, numerator: above.clone(), denominator: below.clone() })
+    let bracketed = |answer: &Answer, missing| answer.delta().cloned().zip(answer.bracket()).ok_or(missing);
+    let above = bracketed(numerator, NoRatio::NoNumerator)?;
+    let below = bracketed(denominator, NoRatio::NoDenominator)?;
+    let Quotient { value, low, high, same_scrapes } = divide((&above.0, above.1), &[(&below.0, below.1)]);
+    Ok(Ratio { value, low, high, same_scrapes, numerator: above.0, denominator: below.0 })
+}
+
+/// A difference with the least and the most that its counter counted in the window.
+pub type Bracketed<'d> = (&'d Delta, (f64, Option<f64>));
+
+/// A quotient of differences.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Quotient {
+    /// Of the inner differences. `None` if nothing below the line moved between its samples.
+    #[serde(serialize_with = "crate::model::json::maybe")]
+    pub value: Option<f64>,
+    /// Over the whole window it lies in `[low, high]`, if nothing fell.
+    #[serde(serialize_with = "crate::model::json::number")]
+    pub low: f64,
+    /// `None` for no bound.
+    #[serde(serialize_with = "crate::model::json::maybe")]
+    pub high: Option<f64>,
+    /// All rest on the same first and last scrape.
+    pub same_scrapes: bool,
+}
+
+/// What one counter did, divided by what some others did together.
+pub fn divide((above, (least, most)): Bracketed<'_>, below: &[Bracketed<'_>]) -> Quotient {
+    let (mut sum, mut smallest, mut largest) = (0.0, 0.0, Some(0.0));
+    let mut same_scrapes = true;
+    for (delta, (low, high)) in below {
+        sum += delta.inner.value;
+        smallest += low;
+        largest = largest.zip(*high).map(|(a, b)| a + b);
+        same_scrapes &= above.first.at == delta.first.at && above.last.at == delta.last.at;
+    }
+    Quotient {
+        value: (sum > 0.0).then(|| above.inner.value / sum),
+        low: largest.filter(|largest| *largest > 0.0).map_or(0.0, |largest| least / largest),
+        high: most.filter(|_| smallest > 0.0).map(|most| most / smallest),
+        same_scrapes,
+    }
 }

@@ -304,6 +304,8 @@ struct Target {
     url: Option<String>,
     facts: Vec<(String, String)>,
     scrapes: usize,
+    /// What they are called.
+    word: &'static str,
     failed: usize,
     first_failure: Option<String>,
     extent: Option<(String, String)>,
@@ -326,6 +328,7 @@ fn endpoints(captured: &Captured<'_>) -> Vec<Target> {
             url: endpoint.url.clone().filter(|url| *url != title(endpoint)),
             facts: endpoint.facts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
             scrapes: scrapes.times().len(),
+            word: if captured.is_log() { "stamps" } else { "scrapes" },
             failed: failures().count(),
             first_failure: failures().next().map(|(at, why)| format!("{}: {why}", dial.show(at))),
             extent: scrapes.times().first().zip(scrapes.times().last()).map(|(a, b)| (dial.show(*a), dial.show(*b))),
@@ -342,7 +345,7 @@ impl Target {
         parts.extend(self.url.as_deref().map(|url| terminal(url).into_owned()));
         parts.extend(self.facts.iter().map(|(k, v)| format!("{}={}", terminal(k), terminal(v))));
         let mut line = parts.join(" ");
-        line.push_str(&format!("  {} scrapes", grouped(self.scrapes as u64)));
+        line.push_str(&format!("  {} {}", grouped(self.scrapes as u64), self.word));
         if let Some((first, last)) = &self.extent {
             line.push_str(&format!("  {first} … {last}"));
         }
@@ -415,6 +418,10 @@ fn clock(captured: &Captured<'_>) -> String {
             format!("counts from a start between {low} and {high}: {}{holds}", terminal(&anchor.how))
         }
     };
+    if let StampOf::Line { width } = capture.stamp_of {
+        let zone = if capture.clock == Clock::AssumedUtc { ", taken as UTC" } else { "" };
+        return format!("stamps of log records{zone}; a stamp is the beginning of {} in which the record was written", seconds(width));
+    }
     format!("{clock}; a stamp is {}", stamp_of(capture.stamp_of))
 }
 
@@ -427,6 +434,7 @@ fn stamp_of(stamp: StampOf) -> &'static str {
         StampOf::FileName => "from the file's name",
         StampOf::FileTime => "when the file was last written, which a copy changes",
         StampOf::Exposition => "the one that the exposition carries",
+        StampOf::Line { .. } => "that of a log record",
         StampOf::Unknown => "of an unknown instant of the scrape",
     }
 }

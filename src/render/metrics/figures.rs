@@ -7,7 +7,7 @@ use corr_metrics::model::{Fidelity, Sample};
 use corr_metrics::window::counter::{self, Grade};
 use corr_metrics::window::quantile::{Estimate, Quantile};
 use corr_metrics::window::resets::Evidence;
-use corr_metrics::window::{gauge, histogram, mean, summary};
+use corr_metrics::window::{capacity, gauge, histogram, mean, summary};
 use serde_json::{Value as Json, json};
 
 use super::catalogue::fidelity;
@@ -15,7 +15,9 @@ use super::json as dated;
 use super::{computed, covered, number, seconds, table};
 use crate::metrics::asked::{Captured, Hit, title};
 use crate::metrics::figures::{Counter, Figure, Histogram, Part};
+use crate::metrics::occupied::{self, Occupied};
 use crate::metrics::span::{Coverage as Lies, Placed};
+use crate::metrics::workers::Mapped;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
@@ -32,6 +34,8 @@ pub struct Row<'a> {
     pub hit: &'a Hit<'a>,
     pub placed: Placed,
     pub part: Part,
+    /// The worker that its endpoint is, where that was asked.
+    pub worker: Option<Mapped>,
 }
 
 impl Figured<'_> {
@@ -107,6 +111,11 @@ const COLUMNS: &[&str] = &[
     "coverage",
     "quantiles",
     "mean",
+    "sum",
+    "occupied_min",
+    "occupied_max",
+    "occupied_max_time",
+    "worker",
     "values",
     "capture",
 ];
@@ -136,7 +145,7 @@ impl Row<'_> {
             }
             Figure::Gauge(gauge::Answer::Answered(found)) => {
                 let value = |s: &Option<Sample>| s.map_or_else(|| "?".to_string(), |s| number(s.value));
-                let median = found.median.as_ref().map_or_else(|| "?".to_string(), |m| number(m.value));
+                let median = found.median.as_ref().map_or_else(|| "?".to_string(), median);
                 format!("min {}, median {median}, max {} of {} samples", value(&found.min), value(&found.max), found.n)
             }
             Figure::Gauge(gauge::Answer::NoSamples { .. }) => "no sample".into(),
@@ -178,6 +187,22 @@ impl Row<'_> {
         })
     }
 
+    /// What the records of a log say together: each says what it did, so that they can be added where a gauge's scrapes cannot.
+    fn sum(&self) -> Option<f64> {
+        let (Figure::Gauge(gauge::Answer::Answered(found)), [id], true) =
+            (&self.part.figure, &self.part.series[..], self.hit.captured.is_log())
+        else {
+            return None;
+        };
+        let samples = self.hit.captured.capture().samples.between(id.0, found.window.from(), found.window.to());
+        let numbers: Vec<f64> = samples.iter().map(|s| s.value).filter(|v| !v.is_nan()).collect();
+        (!numbers.is_empty()).then(|| numbers.iter().sum())
+    }
+
+    fn occupied(&self) -> Option<Occupied> {
+        self.part.series.first().and_then(|id| occupied::of(self.hit, *id, &self.placed))
+    }
+
     /// First and last sample that the figure rests on.
     fn rests_on(&self) -> Option<(i64, i64)> {
         match &self.part.figure {
@@ -204,9 +229,20 @@ impl Row<'_> {
         let name = paint.tone(Tone::Kind, &terminal(&self.spelled()));
         let place = paint.tone(Tone::Place, &terminal(&self.target()));
         writeln!(out, "{name}  {place}  {} ({})", typed.kind.word(), typed.origin.word())?;
+        if let Some(mapped) = self.worker.as_ref().filter(|m| m.worker != self.target()) {
+            writeln!(out, "  of {}: {}", terminal(&mapped.worker), terminal(&mapped.how))?;
+        }
         let dial = captured.dial();
         for line in self.lines(captured) {
             writeln!(out, "  {line}")?;
+        }
+        if let Some(sum) = self.sum() {
+            writeln!(out, "  sum {} of what these records say", computed(sum))?;
+        }
+        if let Some(occupied) = self.occupied() {
+            for line in occupied_lines(&occupied, captured) {
+                writeln!(out, "  {line}")?;
+            }
         }
         if let Some(slack) = &self.placed.error {
             writeln!(out, "  the window's edges are ± {} on this capture's clock", seconds(slack.by))?;
@@ -273,7 +309,7 @@ impl Row<'_> {
             _ => Some(self.hit.member.labels.iter().map(|(k, v)| (k.to_string(), v.into())).collect()),
         }
         .unwrap_or_default();
-        json!({
+        let mut whole = json!({
             "capture": captured.name,
             "target": self.target(),
             "family": self.hit.group.name,
@@ -284,11 +320,29 @@ impl Row<'_> {
             "figure": kind,
             "answer": answer,
             "clock_error_ns": self.placed.error.map(|e| e.by),
-            "covered": match self.placed.coverage { Lies::Whole => "whole", Lies::Part { .. } => "part", Lies::Outside => "outside" },
+            "spans_window": self.placed.coverage.word(),
             "exact": !self.part.rounded(captured),
             "fidelity": captured.capture().fidelity,
             "citation": self.rests_on().and_then(|(from, to)| self.cited(from, to)),
-        })
+        });
+        if let Some(mapped) = &self.worker {
+            whole["worker"] = mapped.worker.as_str().into();
+            whole["worker_by"] = mapped.how.as_str().into();
+        }
+        if let Some(sum) = self.sum() {
+            whole["sum"] = json!(sum);
+        }
+        if let Some(occupied) = self.occupied() {
+            whole["occupied"] = dated::of(&occupied.answer, dial);
+            whole["occupied"]["at_most_taken"] = json!(occupied.parts);
+            whole["occupied"]["error"] = json!(occupied.error);
+            whole["occupied"]["capacity_citation"] = json!(self.capacity_cited(&occupied));
+        }
+        whole
+    }
+
+    fn capacity_cited(&self, occupied: &Occupied) -> String {
+        self.hit.captured.citation(occupied.capacity, self.placed.window.from(), self.placed.window.to())
     }
 
     fn cells(&self) -> Vec<String> {
@@ -307,6 +361,13 @@ impl Row<'_> {
         put("origin", typed.origin.word().into());
         put("capture", captured.name.clone());
         put("values", fidelity(captured.capture().fidelity).into());
+        put("sum", self.sum().map(computed).unwrap_or_default());
+        put("worker", self.worker.as_ref().map(|m| m.worker.clone()).unwrap_or_default());
+        if let Some(capacity::Answer::Answered(found)) = self.occupied().map(|o| o.answer) {
+            put("occupied_min", computed(found.min.occupied));
+            put("occupied_max", computed(found.max.occupied));
+            put("occupied_max_time", dial.show(found.max.at));
+        }
         match &self.part.figure {
             Figure::Counter(Counter { answer, bracket, .. }) => {
                 put("status", counter_status(answer).into());
@@ -328,7 +389,7 @@ impl Row<'_> {
                 put("status", "answered".into());
                 put("samples", found.n.to_string());
                 put("min", found.min.map(|s| number(s.value)).unwrap_or_default());
-                put("median", found.median.as_ref().map(|m| number(m.value)).unwrap_or_default());
+                put("median", found.median.as_ref().map(median).unwrap_or_default());
                 put("max", found.max.map(|s| number(s.value)).unwrap_or_default());
                 put("time_weighted_mean", found.time_weighted.map(computed).unwrap_or_default());
                 put("coverage", found.coverage.map(computed).unwrap_or_default());
@@ -352,6 +413,42 @@ impl Row<'_> {
         }
         cells
     }
+}
+
+/// What was taken of a capacity: the most of pairs that stood at one scrape.
+fn occupied_lines(occupied: &Occupied, captured: &Captured<'_>) -> Vec<String> {
+    let dial = captured.dial();
+    let capacity = captured.capture().spelled(occupied.capacity);
+    let found = match &occupied.answer {
+        capacity::Answer::Answered(found) => found,
+        capacity::Answer::Refused(refusal) => return vec![format!("occupied of {}: no figure: {}", terminal(&capacity), refusal.words())],
+        capacity::Answer::NoPairs { capacity: with, available } => {
+            let text = format!("no scrape has both: {with} have the capacity, {available} what is available");
+            return vec![format!("occupied of {}: {text}", terminal(&capacity))];
+        }
+    };
+    let pair = |pair: &capacity::Pair| {
+        format!("{} = {} - {} at {}", computed(pair.occupied), number(pair.capacity), number(pair.available), dial.show(pair.at))
+    };
+    let unpaired = if found.unpaired > 0 { format!(", {} samples without the other", found.unpaired) } else { String::new() };
+    let mut lines = vec![
+        format!("occupied of {}: most {}, least {}", terminal(&capacity), pair(&found.max), pair(&found.min)),
+        format!("{} scrapes have both{unpaired}", found.pairs),
+    ];
+    if let Some(parts) = &occupied.parts {
+        let value = |v: Option<f64>| v.map_or_else(|| "not captured".to_string(), number);
+        let rest = parts.in_neither.map_or_else(String::new, |rest| format!(", in neither {}", computed(rest)));
+        lines.push(format!("of the most: evictable {}, used {}{rest}", value(parts.evictable), value(parts.used)));
+    }
+    if occupied.error > 0.0 {
+        lines.push(format!("occupied ± {}, as values were stored as 32-bit floats", computed(occupied.error)));
+    }
+    lines
+}
+
+/// A sample's value as it was served; between two of them as it was computed.
+fn median(median: &gauge::Median) -> String {
+    if median.of.len() == 1 { number(median.value) } else { computed(median.value) }
 }
 
 fn grade(grade: Grade) -> &'static str {
@@ -468,7 +565,7 @@ fn gauge_lines(answer: &gauge::Answer, sample: impl Fn(&Sample) -> String) -> Ve
         gauge::Answer::Answered(found) => {
             let mut lines = Vec::new();
             if let (Some(min), Some(median), Some(max)) = (&found.min, &found.median, &found.max) {
-                lines.push(format!("min {}, median {}, max {}", sample(min), number(median.value), sample(max)));
+                lines.push(format!("min {}, median {}, max {}", sample(min), self::median(median), sample(max)));
             }
             let nan = if found.n_nan > 0 { format!(", {} of them NaN", found.n_nan) } else { String::new() };
             let coverage = found.coverage.map_or_else(String::new, |c| format!(" over {} % of the window", computed(c * 100.0)));

@@ -6,12 +6,14 @@ pub mod covered;
 mod figures;
 mod json;
 mod rows;
+mod shares;
 mod sums;
 mod table;
 
 pub use catalogue::Catalogued;
 pub use figures::{Figured, Row};
 pub use rows::Rows;
+pub use shares::Shares;
 pub use sums::Summed;
 
 /// A value as short as it can be read back.
