@@ -64,26 +64,35 @@ pub fn read_times(bytes: &[u8], n: usize, out: &mut Vec<i64>) -> bool {
     true
 }
 
-/// Appends values; every bit of them comes back, those of NaN too.
-pub fn write_values(values: &[f64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
+/// Appends values; every bit of them comes back, those of NaN too. `hint` is the code that the block of the series before had, and becomes
+/// that of this one: values of a series are mostly of one kind, and finding that out anew is what takes the time.
+pub fn write_values(values: &[f64], hint: &mut u8, scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
     let first = values.first().copied().unwrap_or(0.0);
     if values.iter().all(|v| v.to_bits() == first.to_bits()) {
         out.push(SAME);
         out.extend_from_slice(&first.to_le_bytes());
         return;
     }
-    for (code, scale) in SCALES.iter().enumerate() {
-        if whole(values, *scale, scratch) {
-            out.push(code as u8);
-            pack(scratch, out);
-            return;
-        }
+    let hinted = SCALES.get(usize::from(*hint)).filter(|scale| whole(values, **scale, scratch)).map(|_| *hint);
+    // What was of no scale before seldom is of one now; whole numbers are always tried, they take the least.
+    let scales = if *hint == RAW_64 { 1 } else { SCALES.len() };
+    let found = hinted.or_else(|| {
+        let scale = SCALES.iter().take(scales).position(|scale| whole(values, *scale, scratch));
+        scale.and_then(|scale| u8::try_from(scale).ok())
+    });
+    if let Some(code) = found {
+        *hint = code;
+        out.push(code);
+        pack(scratch, out);
+        return;
     }
     if values.iter().all(|v| f64::from(*v as f32).to_bits() == v.to_bits()) {
+        *hint = RAW_32;
         out.push(RAW_32);
         values.iter().for_each(|v| out.extend_from_slice(&(*v as f32).to_le_bytes()));
         return;
     }
+    *hint = RAW_64;
     out.push(RAW_64);
     values.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
 }
@@ -92,15 +101,13 @@ pub fn write_values(values: &[f64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
 fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
     out.clear();
     if scale == 1.0 {
-        // Most counters: no multiplication, no rounding.
-        for &v in values {
-            let number = v as i64;
-            if v.abs() >= EXACT || (number as f64).to_bits() != v.to_bits() {
-                return false;
-            }
-            out.push(number);
+        // Most counters: no multiplication, no rounding; the first tells of most others.
+        let exact = |v: f64| v.abs() < EXACT && (v as i64 as f64).to_bits() == v.to_bits();
+        if !values.first().is_some_and(|v| exact(*v)) {
+            return false;
         }
-        return true;
+        out.extend(values.iter().map(|v| *v as i64));
+        return values.iter().zip(out.iter()).all(|(v, n)| v.abs() < EXACT && (*n as f64).to_bits() == v.to_bits());
     }
     for &v in values {
         // To the nearest; what that is not exact for fails the test that follows.
@@ -154,7 +161,7 @@ mod tests {
 
     fn values_back(values: &[f64]) -> (Vec<u64>, usize) {
         let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
-        write_values(values, &mut scratch, &mut bytes);
+        write_values(values, &mut 0, &mut scratch, &mut bytes);
         assert!(read_values(&bytes, values.len(), &mut scratch, &mut out));
         (out.iter().map(|v| v.to_bits()).collect(), bytes.len())
     }
@@ -181,18 +188,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_values_come_back(values in prop::collection::vec(any::<f64>(), 1..130)) {
+        fn any_values_come_back(values in prop::collection::vec(any::<f64>(), 1..129), mut hint in 0u8..20) {
             prop_assert_eq!(values_back(&values).0, bits(&values));
+            let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
+            write_values(&values, &mut hint, &mut scratch, &mut bytes);
+            prop_assert!(read_values(&bytes, values.len(), &mut scratch, &mut out));
+            prop_assert_eq!(bits(&out), bits(&values));
         }
 
         #[test]
-        fn decimal_values_come_back(values in prop::collection::vec(-1_000_000i64..1_000_000, 1..130), scale in 0u32..7) {
+        fn decimal_values_come_back(values in prop::collection::vec(-1_000_000i64..1_000_000, 1..129), scale in 0u32..7) {
             let values: Vec<f64> = values.iter().map(|v| *v as f64 / 10f64.powi(scale as i32)).collect();
             prop_assert_eq!(values_back(&values).0, bits(&values));
         }
 
         #[test]
-        fn any_times_come_back(times in prop::collection::vec(any::<i64>(), 1..130)) {
+        fn any_times_come_back(times in prop::collection::vec(any::<i64>(), 1..129)) {
             let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
             write_times(&times, &mut scratch, &mut bytes);
             prop_assert!(read_times(&bytes, times.len(), &mut out));

@@ -25,14 +25,14 @@ struct Open {
     last: Option<i64>,
     disordered: u64,
     collisions: u64,
+    /// How the values of the last block were written.
+    hint: u8,
 }
 
 /// Where times were written lately, by the first, the last and how many they are.
 #[derive(Debug, Default)]
 struct Shared {
-    at: HashMap<(i64, i64, usize), u64>,
-    /// Times of the place that was looked at.
-    there: Vec<i64>,
+    at: HashMap<(i64, i64, usize), (u64, Box<[i64]>)>,
 }
 
 impl Open {
@@ -54,8 +54,8 @@ impl Open {
     }
 }
 
-/// So many blocks of times are remembered.
-const REMEMBERED: usize = 1 << 16;
+/// So many blocks of times are remembered: 16 MiB of them.
+const REMEMBERED: usize = 1 << 14;
 
 impl Writer {
     /// Takes a sample. `series` count from 0 without gaps.
@@ -92,7 +92,7 @@ impl Writer {
         let (Some(&first), Some(&last)) = (open.times.first(), open.times.last()) else { return };
         let times = self.times.place(&open.times, &mut self.scratch, &mut self.area);
         let values = self.area.len() as u64;
-        write_values(&open.values, &mut self.scratch, &mut self.area);
+        write_values(&open.values, &mut open.hint, &mut self.scratch, &mut self.area);
         let n = open.times.len();
         open.blocks.push(Block { first, last, before: open.n - n as u64, times, values, n: n as u16 });
         open.times.clear();
@@ -162,19 +162,17 @@ impl Shared {
     /// Where the same times lie already, or where they are written now.
     fn place(&mut self, times: &[i64], scratch: &mut Vec<i64>, area: &mut Vec<u8>) -> u64 {
         let key = (times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0), times.len());
-        // Reading them back is cheaper than writing them anew to compare bytes.
-        if let Some(&at) = self.at.get(&key)
-            && read_times(area.get(at as usize..).unwrap_or(&[]), times.len(), &mut self.there)
-            && self.there == times
+        if let Some((at, there)) = self.at.get(&key)
+            && **there == *times
         {
-            return at;
+            return *at;
         }
         if self.at.len() >= REMEMBERED {
             self.at.clear();
         }
         let at = area.len() as u64;
         write_times(times, scratch, area);
-        self.at.insert(key, at);
+        self.at.insert(key, (at, times.into()));
         at
     }
 }
