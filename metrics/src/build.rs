@@ -71,12 +71,12 @@ impl Builder {
         id
     }
 
-    /// What is said of an endpoint beside its name: empty values are not kept.
+    /// What is said of an endpoint beside its name: empty values are not kept, and what was said first stays.
     pub fn fact(&mut self, endpoint: EndpointId, key: &str, value: &str) {
         let Some(endpoint) = self.capture.endpoints.get_mut(endpoint.0 as usize) else { return };
         if key == "url" && !value.is_empty() {
-            endpoint.url = Some(value.to_string());
-        } else if !value.is_empty() && endpoint.facts.get(key).is_none_or(|v| v != value) {
+            endpoint.url.get_or_insert_with(|| value.to_string());
+        } else if !value.is_empty() && !endpoint.facts.contains_key(key) {
             endpoint.facts.insert(key.to_string(), value.to_string());
         }
     }

@@ -189,9 +189,10 @@ const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
 /// Puts the samples beside an event.
 pub fn put(event: &mut Shown, beside: &Beside<'_>) {
     event.beside = Some(match (&event.worker, event.stamp) {
+        _ if beside.is_empty() => Err("no such series".into()),
         (None, _) => Err("nothing says which worker wrote this".into()),
         (_, None) => Err("no stamp".into()),
-        (Some(worker), Some(_)) if !beside.knows(worker) => Err(format!("no endpoint is {worker}")),
+        (Some(worker), Some(_)) if !beside.knows(worker) => Err(format!("no endpoint with these series is {worker}")),
         (Some(worker), Some(stamp)) => Ok(beside.of(worker, stamp)),
     });
 }

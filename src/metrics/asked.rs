@@ -176,7 +176,9 @@ fn scrapes(capture: &Capture) -> Vec<Scrapes> {
     let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
     let one = |(i, (endpoint, series)): (usize, (&Endpoint, &Vec<u32>))| {
         let scrapes = Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series));
-        scrapes.with_restarts(resets::told(capture, EndpointId(i as u32)))
+        let mut restarts = resets::told(capture, EndpointId(i as u32));
+        restarts.extend(resets::shown(capture, series));
+        scrapes.with_restarts(restarts)
     };
     capture.endpoints.iter().zip(&of).enumerate().map(one).collect()
 }

@@ -9,6 +9,8 @@ use super::asked::{Asked, Captured, title};
 use super::workers::{self, Mapped, Said, Worker};
 use crate::render::metrics::{number, seconds};
 
+const MINUTE: i64 = 60_000_000_000;
+
 /// The series that stand beside events, by worker.
 pub struct Beside<'a> {
     asked: &'a Asked<'a>,
@@ -31,6 +33,8 @@ pub struct Neighbours {
     pub capture: String,
     pub before: Option<Near>,
     pub after: Option<Near>,
+    /// Nanoseconds beyond which a sample is none beside the event.
+    pub reach: i64,
     /// Nanoseconds by which the capture's clock can be off.
     pub clock_error: i64,
 }
@@ -67,6 +71,11 @@ impl<'a> Beside<'a> {
         self.asked
     }
 
+    /// No series is meant.
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty()
+    }
+
     /// Some series belongs to this worker.
     pub fn knows(&self, worker: &str) -> bool {
         self.series.iter().any(|s| s.worker.as_deref() == Some(worker))
@@ -88,14 +97,18 @@ impl Joined<'_> {
         let before = cursor.upper(self.id.0, start).checked_sub(1).and_then(|i| cursor.get(self.id.0, i));
         let after = cursor.lower(self.id.0, end.saturating_sub(1));
         let after = cursor.get(self.id.0, after);
-        let near = |sample: Sample, away: i64| Near { time: dial.show(sample.at), value: sample.value, away };
+        // Beyond this a sample says nothing of the event: ten scrapes, at least a minute.
+        let scrapes = self.captured.scrapes_of(self.id);
+        let reach = scrapes.interval().map_or(MINUTE, |every| every.saturating_mul(10).max(MINUTE));
+        let near = |sample: Sample, away: i64| (away <= reach).then(|| Near { time: dial.show(sample.at), value: sample.value, away });
         let series = capture.get(self.id)?;
         Some(Neighbours {
             series: capture.spelled(self.id),
             target: capture.endpoint(series.endpoint).map(title).unwrap_or_default(),
             capture: self.captured.name.clone(),
-            before: before.map(|s| near(s, start.saturating_sub(s.at))),
-            after: after.map(|s| near(s, s.at.saturating_sub(end.saturating_sub(1)))),
+            before: before.and_then(|s| near(s, start.saturating_sub(s.at))),
+            after: after.and_then(|s| near(s, s.at.saturating_sub(end.saturating_sub(1)))),
+            reach,
             clock_error: error,
         })
     }
@@ -106,10 +119,11 @@ impl Neighbours {
     pub fn words(&self) -> String {
         let point = |near: &Option<Near>, side: &str| match near {
             Some(near) => format!("{} ({} {side})", number(near.value), seconds(near.away)),
-            None => format!("no sample {side}"),
+            None => format!("no sample within {} {side}", seconds(self.reach)),
         };
         let error = if self.clock_error > 0 { format!(", clock ± {}", seconds(self.clock_error)) } else { String::new() };
-        format!("{} {}, {}{error}", self.series, point(&self.before, "before"), point(&self.after, "after"))
+        let place = format!("[{}] of {}", self.target, self.capture);
+        format!("{}{place} {}, {}{error}", self.series, point(&self.before, "before"), point(&self.after, "after"))
     }
 
     /// For JSON.
@@ -122,6 +136,7 @@ impl Neighbours {
             "capture": self.capture,
             "before": point(&self.before),
             "after": point(&self.after),
+            "reach_ns": self.reach,
             "clock_error_ns": self.clock_error,
         })
     }

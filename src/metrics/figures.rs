@@ -2,7 +2,7 @@
 
 use corr_metrics::blocks::Fall;
 use corr_metrics::catalogue::Parts;
-use corr_metrics::model::{Kind, Precision, Sample, SeriesId};
+use corr_metrics::model::{Fidelity, Kind, Precision, Sample, SeriesId};
 use corr_metrics::window::quantile::Quantile;
 use corr_metrics::window::resets::{self, Evidence};
 use corr_metrics::window::scrapes::Scrapes;
@@ -92,6 +92,8 @@ fn counted(captured: &Captured<'_>, id: SeriesId, placed: &Placed, scrapes: &Scr
             answer.bracket().map(|_| (least.flatten().map_or(0.0, |(least, _)| least), most.and_then(|(_, most)| most)))
         }
     };
+    // Points that a query filled in are of an instant up to five minutes before: they bound nothing.
+    let bracket = bracket.filter(|_| captured.capture().fidelity != Fidelity::StepFilled);
     let resets = answer.delta().map(|delta| evidence(captured, id, &delta.resets, scrapes)).unwrap_or_default();
     let bracket = bracket.map(|bracket| if whole(captured, id, &answer) { round(bracket) } else { bracket });
     Figure::Counter(Counter { answer, bracket, resets })

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use corr_metrics::layouts::{self, Candidate, Claims, ReadError, Set};
+use corr_metrics::layouts::{self, Candidate, Claims, Head, ReadError, Set};
 use corr_metrics::model::{Capture, Family};
 use rayon::prelude::*;
 
@@ -13,10 +13,18 @@ use super::discover::Found;
 use super::source::{Class, NotRead};
 
 /// Shares the files of a run out among the layouts of captures; `apart` are files that the user says are something else.
-pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> Claims {
+///
+/// Second come the files that are Parquet or Arrow by their first bytes, cannot be read, and are of no capture.
+pub fn claim(files: &[Found], apart: &dyn Fn(&Found) -> bool) -> (Claims, HashMap<PathBuf, String>) {
     let files: Vec<&Found> = files.iter().filter(|f| f.path.as_os_str() != "-" && !apart(f)).collect();
     let candidates: Vec<Candidate> = files.par_iter().map(|f| layouts::look(&f.path, &f.key)).collect();
-    layouts::claim(&candidates)
+    let claims = layouts::claim(&candidates);
+    let damaged = claims.unclaimed.iter().filter_map(|&i| candidates.get(i)).filter_map(|c| match &c.head {
+        Head::Damaged(why) => Some((c.path.clone(), why.clone())),
+        _ => None,
+    });
+    let damaged = damaged.collect();
+    (claims, damaged)
 }
 
 /// The layout of each file that is part of a capture.
@@ -85,8 +93,8 @@ fn read<'r>(layout: &'static str, set: &'r Set) -> Result<Vec<Source<'r>>, NotRe
     let name = set.files.first().map_or_else(String::new, |part| part.key.clone());
     let not_read = |why: String, next: &str, failure: bool| NotRead { name: name.clone(), why, next: next.into(), failure };
     if !set.ties.is_empty() {
-        let why = format!("it can be read in more than one way: {}", set.ties.join("; "));
-        return Err(not_read(why, "rename the columns so that one of them fits", true));
+        let why = format!("nothing tells how its columns are to be read: {}", set.ties.join("; "));
+        return Err(not_read(why, "write it with one column of times, one of names and one of numbers, or leave it out", true));
     }
     let Some(reader) = layouts::by_name(layout) else {
         return Err(not_read(format!("no layout is named {layout}"), "", true));

@@ -85,10 +85,15 @@ pub fn open(arguments: &[String], options: &Options) -> Result<Run, OpenError> {
     let files: Vec<(&str, &str)> = listing.files.iter().map(|f| (f.key.as_str(), f.name.as_str())).collect();
     let all = run.declared.forced(options, &files).map_err(OpenError::Option)?;
     let forced = |found: &discover::Found| run.declared.forced_layout(&found.key, &found.name, &all);
-    let claims = captures::claim(&listing.files, &|found| !matches!(forced(found), Ok(None)));
+    let (claims, damaged) = captures::claim(&listing.files, &|found| !matches!(forced(found), Ok(None)));
     let layouts = captures::layouts(&claims);
     for found in &listing.files {
         let forced = forced(found).map_err(OpenError::Option)?;
+        if let Some(why) = damaged.get(&found.path) {
+            let next = "copy it again; a writer that was killed leaves such a file".into();
+            run.not_read.push(NotRead { name: found.name.clone(), why: why.clone(), next, failure: true });
+            continue;
+        }
         let looked = match layouts.get(&found.path) {
             Some(layout) => discover::metrics(found, layout),
             None => discover::look(found, forced.as_ref(), run.declared.formats()),

@@ -45,6 +45,9 @@ impl Side {
     /// Times from one scrape to the next that are gaps, and those to the window's ends.
     fn gaps(&self, window: (i64, i64)) -> Vec<(i64, i64)> {
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else { return vec![window] };
+        if window.1 < first || window.0 > last {
+            return vec![window];
+        }
         let Some(limit) = self.limit() else {
             // one scrape: nothing says how long it stands for
             return if window.0 < window.1 { vec![window] } else { Vec::new() };
@@ -80,6 +83,7 @@ pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize, side
         gaps.push(Gap { from: a, to: b, cause: cause(ask, sides, place, side, (a, b), failures, fell), failures, fell });
     }
     let length = to.saturating_sub(from);
+    let tried = side.failed.partition_point(|t| *t <= to).saturating_sub(side.failed.partition_point(|t| *t < from));
     let fraction = if length > 0 { 1.0 - missing.min(length) as f64 / length as f64 } else { f64::from(u8::from(inside > 0)) };
     Some(Coverage {
         endpoint: endpoint.name.clone(),
@@ -91,6 +95,7 @@ pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize, side
         fraction,
         gaps,
         failures: told.around(ask.stop),
+        failed: tried as u64,
     })
 }
 

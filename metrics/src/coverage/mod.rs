@@ -52,6 +52,8 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
     /// Failed scrapes that the log tells: before the stop, and from it on.
     pub failures: (u64, u64),
+    /// Failed scrapes in the window that the capture itself keeps, also those between two good ones that make no gap.
+    pub failed: u64,
 }
 
 /// Intervals between scrapes, in nanoseconds.
@@ -123,7 +125,14 @@ impl<'c> Scraped<'c> {
     /// Finds the scrapes of every endpoint.
     pub fn of(capture: &'c Capture) -> Scraped<'c> {
         let mut sides: Vec<Side> = scrapes::of(capture).into_iter().map(Side::new).collect();
-        for (side, endpoint) in sides.iter_mut().zip(&capture.endpoints) {
+        for (i, (side, endpoint)) in sides.iter_mut().zip(&capture.endpoints).enumerate() {
+            // An endpoint without a name is all endpoints: that their scrapes share no series is no oddity.
+            if endpoint.name.is_empty() && endpoint.url.is_none() && endpoint.scrapes.is_empty() {
+                let own = capture.series.iter().zip(0u32..).filter(|(s, _)| s.endpoint.0 as usize == i).map(|(_, number)| number);
+                side.times = capture.samples.times(own);
+                side.phantoms.clear();
+                side.measure();
+            }
             // a capture that keeps its scrapes says more than its samples
             if !endpoint.scrapes.is_empty() {
                 side.times = endpoint.scrapes.iter().filter(|s| s.outcome == Outcome::Read).map(|s| s.at).collect();
@@ -191,6 +200,7 @@ fn never(name: &str, ask: &Ask) -> Coverage {
         fraction: 0.0,
         gaps: vec![gap],
         failures,
+        failed: 0,
     }
 }
 

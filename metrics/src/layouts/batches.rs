@@ -57,7 +57,7 @@ pub fn open(path: &Path, roots: &[usize]) -> Result<Batches, ReadError> {
             let (reader, cut) = ipc::open(path, Some(roots.to_vec())).map_err(damaged)?;
             Source::Messages { reader: Box::new(reader), cut }
         }
-        Head::Other(why) => return Err(damaged(why)),
+        Head::Other(why) | Head::Damaged(why) => return Err(damaged(why)),
         Head::Text(_) => return Err(damaged("a text, neither Parquet nor Arrow".into())),
     };
     Ok(Batches { path: path.to_path_buf(), source, rows: 0 })

@@ -31,6 +31,8 @@ pub enum Head {
     Arrow(SchemaRef),
     /// The first bytes, decompressed.
     Text(Bytes),
+    /// A Parquet or Arrow file that cannot be read, with the reason.
+    Damaged(String),
     /// Bytes that are neither, or a file that could not be opened, with the reason.
     Other(String),
 }
@@ -95,13 +97,13 @@ fn head(path: &Path) -> io::Result<Head> {
         let footer = File::open(path)?;
         return Ok(match guarded(|| ArrowReaderMetadata::load(&footer, ArrowReaderOptions::new())) {
             Ok(metadata) => Head::Parquet(Arc::new(metadata)),
-            Err(e) => Head::Other(format!("a Parquet file whose footer cannot be read: {e}")),
+            Err(e) => Head::Damaged(format!("a Parquet file whose footer cannot be read: {e}")),
         });
     }
     if magic.starts_with(b"ARROW1") || magic.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
         return Ok(match ipc::open(path, None) {
             Ok((reader, _)) => Head::Arrow(reader.schema()),
-            Err(e) => Head::Other(format!("an Arrow stream or file that cannot be read: {e}")),
+            Err(e) => Head::Damaged(format!("an Arrow stream or file that cannot be read: {e}")),
         });
     }
     let mut bytes = Vec::new();

@@ -71,6 +71,8 @@ fn read_file(path: &Path) -> std::io::Result<Capture> {
     builder.file(path);
     let mut bodies = Bodies::default();
     let mut wall = None;
+    let mut names: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut seen: Vec<(String, String)> = Vec::new();
     let mut workers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     while let Some(step) = lines.next() {
         let (number, line, ended) = match step {
@@ -117,7 +119,17 @@ fn read_file(path: &Path) -> std::io::Result<Capture> {
         };
         let worker = row.worker_id.as_ref().map(word).unwrap_or_default();
         let url = row.endpoint_url.unwrap_or_default();
-        let endpoint = builder.endpoint(if url.is_empty() { &worker } else { &url });
+        let known = names.entry((url.to_string(), worker.clone())).or_insert_with(|| {
+            // Two workers behind one URL, as a balancer has them, are two endpoints; a line that names no worker is of the first.
+            let first = !seen.iter().any(|(other, named)| *other == url && !named.is_empty());
+            seen.push((url.to_string(), worker.clone()));
+            match (url.is_empty(), first || worker.is_empty()) {
+                (true, _) => worker.clone(),
+                (false, true) => url.to_string(),
+                (false, false) => format!("{url} worker_id={worker}"),
+            }
+        });
+        let endpoint = builder.endpoint(known);
         builder.fact(endpoint, "url", &url);
         builder.fact(endpoint, "role", &row.role.as_ref().map(word).unwrap_or_default());
         builder.fact(endpoint, "worker_id", &worker);

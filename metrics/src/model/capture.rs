@@ -181,6 +181,42 @@ pub struct Note {
     pub first: Option<String>,
 }
 
+/// Kinds of notes that say that a part of a capture was not read.
+const LOSSES: &[&str] = &[
+    "api_error",
+    "bad_label",
+    "bad_line",
+    "bad_point",
+    "bad_value",
+    "body_cut",
+    "body_too_large",
+    "cut_short",
+    "damaged_answer",
+    "damaged_line",
+    "damaged_rows",
+    "fewer_samples",
+    "file_missing",
+    "line_too_long",
+    "metric_without_name",
+    "nameless",
+    "no_stamp",
+    "point_without_metric",
+    "point_without_time",
+    "promtool_failed",
+    "ragged_row",
+    "rows_incomplete",
+    "truncated",
+    "unread_answer",
+    "unread_file",
+];
+
+impl Note {
+    /// A part of the capture was not read: figures rest on the rest.
+    pub fn is_loss(&self) -> bool {
+        LOSSES.contains(&self.code)
+    }
+}
+
 impl Capture {
     /// A series.
     pub fn get(&self, id: SeriesId) -> Option<&Series> {

@@ -32,6 +32,39 @@ pub fn told(capture: &Capture, endpoint: EndpointId) -> Vec<Restart> {
     out
 }
 
+/// Starts of an endpoint's process that its counters show together: between two samples more than half of those that stood above zero fell. A
+/// counter that rose meanwhile was reset too, and counted more than it had lost. `series` are those of the endpoint; only what mostly rises is
+/// looked at.
+pub fn shown(capture: &Capture, series: &[u32]) -> Vec<Restart> {
+    let store = &capture.samples;
+    let counts = |number: &&u32| {
+        let name = capture.series.get(**number as usize).map_or("", |s| s.name.canonical());
+        let rises = ["_total", "_bucket", "_count", "_sum"].iter().any(|ending| name.ends_with(ending));
+        rises && store.oddities(**number).1 == 0 && store.falls(**number).is_some()
+    };
+    let counters: Vec<u32> = series.iter().filter(counts).copied().collect();
+    let mut gaps: std::collections::BTreeMap<(i64, i64), u64> = std::collections::BTreeMap::new();
+    for &number in &counters {
+        for fall in store.falls(number).unwrap_or(&[]) {
+            *gaps.entry((fall.before.at, fall.after.at)).or_default() += 1;
+        }
+    }
+    let mut cursor = store.cursor();
+    let mut out = Vec::new();
+    for ((after, by), fell) in gaps {
+        let stood = |number: &&u32| {
+            let ordinal = cursor.lower(**number, after);
+            cursor.get(**number, ordinal).is_some_and(|s| s.at == after && s.value > 0.0)
+        };
+        let stood = counters.iter().filter(stood).count() as u64;
+        // One counter that falls alone is no evidence against the others.
+        if fell > 1 && fell * 2 > stood {
+            out.push(Restart { after, by });
+        }
+    }
+    out
+}
+
 /// Starts that a series of start times shows, by time: where its value grows. What the values say of the time of day is not needed. None where
 /// it ever falls: several processes answer in turn then, and which of them a counter is of is unknown.
 pub fn restarts(starts: &[Sample]) -> Vec<Restart> {

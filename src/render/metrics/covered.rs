@@ -26,10 +26,11 @@ pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &m
         let every = one
             .interval
             .map_or_else(String::new, |i| format!(", every {} ({} to {})", seconds(i.median), seconds(i.least), seconds(i.most)));
+        let failed = if one.failed > 0 { format!(", {} failed", one.failed) } else { String::new() };
         writeln!(
             out,
-            "  covered    {name}: {} % of the window, {} scrapes{every}{known}",
-            computed((one.fraction * 1000.0).round() / 10.0),
+            "  covered    {name}: {} % of the window, {} scrapes{failed}{every}{known}",
+            computed((one.fraction * 1000.0).floor() / 10.0),
             one.scrapes
         )?;
         for gap in one.gaps.iter().take(GAPS) {
@@ -86,6 +87,7 @@ pub fn json(captured: &Captured<'_>, covered: &[Coverage]) -> Json {
                 "expected": one.expected,
                 "fraction": one.fraction,
                 "scrapes": one.scrapes,
+                "failed": one.failed,
                 "interval_ns": one.interval.map(|i| i.median),
                 "gaps": gaps,
                 "phantom_scrapes": one.phantoms.iter().map(|p| p.scrapes).sum::<u64>(),

@@ -96,6 +96,7 @@ const COLUMNS: &[&str] = &[
     "least",
     "most",
     "samples",
+    "observations",
     "first_time",
     "first",
     "last_time",
@@ -117,6 +118,7 @@ const COLUMNS: &[&str] = &[
     "occupied_max_time",
     "worker",
     "values",
+    "citation",
     "capture",
 ];
 
@@ -165,7 +167,11 @@ impl Row<'_> {
                 (None, why) => why.map_or_else(|| "no mean".into(), |why| format!("no mean: {}", no_mean(why))),
             },
         };
-        if self.placed.coverage == Lies::Whole { text } else { format!("{text} (the capture covers a part of it)") }
+        match self.placed.coverage {
+            Lies::Whole => text,
+            Lies::Part { .. } => format!("{text} (the capture covers a part of it)"),
+            Lies::Outside => format!("{text} (outside the capture)"),
+        }
     }
 
     /// `name{labels}` of its series; of several the family's.
@@ -211,7 +217,12 @@ impl Row<'_> {
                 counter::Answer::OneSample(one) => Some((one.sample.at, one.sample.at)),
                 _ => None,
             },
-            Figure::Gauge(gauge::Answer::Answered(_)) => Some((self.placed.window.from(), self.placed.window.to())),
+            Figure::Gauge(gauge::Answer::Answered(found)) => {
+                let id = self.part.series.first()?;
+                let samples = self.hit.captured.capture().samples.between(id.0, self.placed.window.from(), self.placed.window.to());
+                let first = found.carried.map(|s| s.at).or(samples.first().map(|s| s.at))?;
+                Some((first, samples.last().map_or(first, |s| s.at)))
+            }
             Figure::Histogram(Histogram { answer: histogram::Answer::Answered(found), .. }) => {
                 Some((found.segments.first()?.first, found.segments.last()?.last))
             }
@@ -260,6 +271,11 @@ impl Row<'_> {
             writeln!(out, "  {}", paint.tone(Tone::Warn, &text))?;
         }
         let capture = captured.capture();
+        let disordered: u64 = self.part.series.iter().filter_map(|id| capture.get(*id)).map(|s| s.trouble.disordered).sum();
+        if disordered > 0 {
+            let text = format!("{disordered} samples stood after later ones in the file and were sorted in: falls may be of that");
+            writeln!(out, "  {}", paint.tone(Tone::Warn, &text))?;
+        }
         if capture.fidelity != Fidelity::Raw {
             writeln!(out, "  {}", paint.tone(Tone::Warn, fidelity(capture.fidelity)))?;
         }
@@ -360,6 +376,7 @@ impl Row<'_> {
         put("type", typed.kind.word().into());
         put("origin", typed.origin.word().into());
         put("capture", captured.name.clone());
+        put("citation", self.rests_on().and_then(|(from, to)| self.cited(from, to)).unwrap_or_default());
         put("values", fidelity(captured.capture().fidelity).into());
         put("sum", self.sum().map(computed).unwrap_or_default());
         put("worker", self.worker.as_ref().map(|m| m.worker.clone()).unwrap_or_default());
@@ -380,8 +397,10 @@ impl Row<'_> {
                     put("last_time", dial.show(delta.last.at));
                     put("last", number(delta.last.value));
                     put("resets", delta.resets.len().to_string());
-                    put("start", grade(delta.start.grade).into());
-                    put("end", grade(delta.end.grade).into());
+                    if bracket.is_some() {
+                        put("start", grade(delta.start.grade).into());
+                        put("end", grade(delta.end.grade).into());
+                    }
                     put("per_second", delta.rate().map(|r| computed(r.per_second.value)).unwrap_or_default());
                 }
             }
@@ -403,7 +422,7 @@ impl Row<'_> {
                     put("mean", computed(mean.value));
                 }
                 if let histogram::Answer::Answered(buckets) = &found.answer {
-                    put("samples", buckets.buckets.last().map(|b| number(b.cumulative.count)).unwrap_or_default());
+                    put("observations", buckets.buckets.last().map(|b| number(b.cumulative.count)).unwrap_or_default());
                 }
             }
             Figure::Summary(found) => {
@@ -514,7 +533,7 @@ fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured
             if delta.inner.error > 0.0 && counter.bracket.is_none_or(|b| b.0 != delta.inner.value) {
                 lines.push(format!("± {}, as values were stored as 32-bit floats", computed(delta.inner.error)));
             }
-            lines.push(format!("in the window {bound}"));
+            lines.push(if counter.bracket.is_some() { format!("in the window {bound}") } else { "points of a query bound nothing".into() });
             if let Some(rate) = delta.rate() {
                 lines.push(format!("{}/s between these two samples", computed(rate.per_second.value)));
             }
@@ -522,7 +541,9 @@ fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured
                 Grade::Exact => "exact".to_string(),
                 other => format!("{} ({})", grade(other), seconds(edge.gap)),
             };
-            lines.push(format!("start {}, end {}", edge(&delta.start), edge(&delta.end)));
+            if counter.bracket.is_some() {
+                lines.push(format!("start {}, end {}", edge(&delta.start), edge(&delta.end)));
+            }
             for (reset, evidence) in delta.resets.iter().zip(&counter.resets) {
                 let why = evidence_words(evidence, captured);
                 lines.push(format!("reset: {}, then {}; {why}", sample(&reset.before), sample(&reset.after)));

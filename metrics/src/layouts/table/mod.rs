@@ -173,7 +173,7 @@ fn read(set: &Set) -> Result<Vec<Capture>, ReadError> {
             }
             Some((Verdict::Not, _)) | None => {
                 let why = match candidate.head {
-                    Head::Other(why) => why,
+                    Head::Other(why) | Head::Damaged(why) => why,
                     _ => "no table of metrics, or none of its rows can be read".into(),
                 };
                 return Err(ReadError::Damaged { path: part.path.display().to_string(), why });

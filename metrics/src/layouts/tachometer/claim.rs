@@ -109,7 +109,7 @@ pub fn claim(candidates: &[Candidate]) -> Vec<Set> {
     // A part that was cut by a kill has no footer, or is empty, and shows no columns: its name and its neighbours say what it is.
     for candidate in candidates {
         let role = Role::of(candidate.name());
-        if role == Role::Other || !matches!(candidate.head, Head::Other(_) | Head::Text(_)) {
+        if role == Role::Other || !matches!(candidate.head, Head::Damaged(_) | Head::Other(_) | Head::Text(_)) {
             continue;
         }
         let (base, place) = place(candidate.folder());
