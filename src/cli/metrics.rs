@@ -62,7 +62,7 @@ pub struct Args {
     /// Run directory, file, or glob in quotes.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// Which series; several are joined by \"or\".
+    /// Which series; of several arguments each adds its own.
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
     /// A further run directory, file or glob, read together with RUN.
@@ -147,14 +147,27 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     if asked.captures.is_empty() && !logged::asked(&all) {
         return nothing(&run, err);
     }
+    for (name, of) in asked.copies(&run) {
+        writeln!(err, "corr: {}: the same bytes as {}, read once", terminal(&name), terminal(&of))?;
+    }
     let mut hits = asked.hits(&selectors);
     let worker = |hit: &Hit<'_>| workers::of(hit.captured.capture().endpoint(hit.member.endpoint)?, &workers, &[]);
     if !workers.is_empty() {
         // What a worker's log says stands beside what was scraped of it.
         hits.sort_by_cached_key(|hit| worker(hit).map_or((true, String::new()), |mapped| (false, mapped.worker)));
     }
+    let mut lossy: Vec<&Captured<'_>> = hits.iter().map(|h| h.captured).collect();
+    lossy.dedup_by_key(|captured| std::ptr::from_ref(*captured));
+    for (captured, note) in lossy.iter().flat_map(|c| c.capture().notes.iter().filter(|n| n.is_loss()).map(move |n| (c, n))) {
+        partial = true;
+        let first = note.first.as_deref().map_or_else(String::new, |f| format!(", first {}", terminal(f)));
+        writeln!(err, "corr: {}: {} (×{}{first})", terminal(&captured.name), terminal(&note.what), grouped(note.count))?;
+    }
     if hits.is_empty() && !selectors.is_empty() {
         none_such(&asked, &selectors, err)?;
+        if matches!(args.format, Format::Json) {
+            Figured { covered: Vec::new(), rows: Vec::new() }.write(args.format, Paint::new(color), out)?;
+        }
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     }
     let paint = Paint::new(color);
@@ -208,11 +221,19 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return Ok(if partial { exit::PARTIAL } else { code });
     }
     if let Some(label) = &args.by {
+        if label != "target" && !hits.iter().any(|h| h.member.labels.get(label).is_some()) {
+            bail!("--by {}: none of these series has this label; they have {}", terminal(label), terminal(&labels(&hits)));
+        }
         let hits: Vec<&Hit<'_>> = hits.iter().collect();
         let place = |captured: &Captured<'_>| span_of(&asked, &spans, captured).copied();
-        let summed = Summed { label, sums: sums::of(&hits, label, &place, &args.quantiles) };
+        let mut summed = Summed { label, sums: sums::of(&hits, label, &place, &args.quantiles) };
+        let all = summed.sums.len();
+        if args.limit > 0 {
+            summed.sums.truncate(args.limit);
+        }
         summed.write(args.format, paint, out)?;
         out.flush()?;
+        cut(summed.sums.len() as u64, (all - summed.sums.len()) as u64, "sums", err)?;
         let short = spans.iter().flatten().any(|p| p.coverage != Coverage::Whole);
         return Ok(if partial || short { exit::PARTIAL } else { exit::FOUND });
     }
@@ -255,6 +276,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         }
     }
     let all = figured.rows.len();
+    let answered = figured.rows.iter().any(Row::answers);
     if args.limit > 0 {
         figured.rows.truncate(args.limit);
     }
@@ -265,7 +287,14 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         writeln!(err, "corr: no capture with these series covers any of the window")?;
         return Ok(exit::NOTHING);
     }
-    Ok(if partial { exit::PARTIAL } else { exit::FOUND })
+    let found = if answered { exit::FOUND } else { exit::NOTHING };
+    Ok(if partial { exit::PARTIAL } else { found })
+}
+
+/// The labels of some series, for an error.
+fn labels(hits: &[Hit<'_>]) -> String {
+    let names: std::collections::BTreeSet<&str> = hits.iter().flat_map(|h| h.member.labels.iter().map(|(name, _)| name)).collect();
+    if names.is_empty() { "none".into() } else { names.into_iter().collect::<Vec<_>>().join(", ") }
 }
 
 /// The run's sources of events, opened when they are first asked.
@@ -325,7 +354,12 @@ impl Asking<'_> {
                 None => Err(Misplaced::NoWallClock),
             };
             if let Err(why) = &placed {
-                writeln!(err, "corr: {}: not asked: {why}", terminal(&captured.name))?;
+                let next = if why == &Misplaced::NoWallClock {
+                    "; give times as start+60s, or a second capture of the same endpoint with --also"
+                } else {
+                    ""
+                };
+                writeln!(err, "corr: {}: not asked: {why}{next}", terminal(&captured.name))?;
             }
             out.push(placed.ok());
         }

@@ -120,6 +120,20 @@ impl Joined<'_> {
         } else if beside.endpoints.is_empty() {
             writeln!(err, "corr: --metrics: no such series; `corr metrics` lists those that there are")?;
         }
+        for said in &self.wanted.said {
+            let known = self
+                .asked
+                .captures
+                .iter()
+                .flat_map(|c| &c.capture().endpoints)
+                .any(|e| e.name == said.endpoint || e.url.as_deref() == Some(&said.endpoint));
+            if !known {
+                writeln!(err, "corr: --map {}: no capture has an endpoint of this name or URL", terminal(&said.endpoint))?;
+            }
+            if !self.workers.iter().any(|w| w.name == said.worker) {
+                writeln!(err, "corr: --map …={}: no log of the run is of a worker of this name", terminal(&said.worker))?;
+            }
+        }
         for (endpoint, mapped) in &beside.endpoints {
             match mapped {
                 Some(mapped) => {

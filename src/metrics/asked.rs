@@ -13,7 +13,7 @@ use super::logged::Logged;
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
-use crate::run::source::NotRead;
+use crate::run::source::{Class, NotRead};
 
 /// Every capture of a run.
 pub struct Asked<'r> {
@@ -70,6 +70,20 @@ impl<'r> Asked<'r> {
             self.captures.push(Captured { extent, ..captured });
         }
         self.not_read.extend(logged.not_read);
+    }
+
+    /// Captures that are copies of others and were not read: their names, and the files that they equal.
+    pub fn copies(&self, run: &Run) -> Vec<(String, String)> {
+        let read: Vec<&str> = self.captures.iter().flat_map(|c| c.source.set.files.iter().map(|p| p.key.as_str())).collect();
+        let mut out = Vec::new();
+        for source in &run.sources {
+            let Class::Duplicate(of) = &source.class else { continue };
+            let of_set = run.claims.sets.iter().any(|(_, set)| set.files.iter().any(|part| part.key == source.key));
+            if of_set && !read.contains(&source.key.as_str()) {
+                out.push((source.name.clone(), of.clone()));
+            }
+        }
+        out
     }
 
     /// The members that one of the selectors means; all of them without any.

@@ -123,6 +123,16 @@ const COLUMNS: &[&str] = &[
 ];
 
 impl Row<'_> {
+    /// Some sample of the window says something.
+    pub fn answers(&self) -> bool {
+        match &self.part.figure {
+            Figure::Counter(counter) => !matches!(counter.answer, counter::Answer::NoSamples(_)),
+            Figure::Gauge(answer) => !matches!(answer, gauge::Answer::NoSamples { .. }),
+            Figure::Histogram(found) => !matches!(found.answer, histogram::Answer::NoSamples),
+            Figure::Summary(found) => found.mean.is_some() || found.quantiles.iter().any(|q| q.n > 0),
+        }
+    }
+
     /// `name{labels}[target]`.
     pub fn name(&self) -> String {
         let target = self.target();
