@@ -1,8 +1,9 @@
 //! Is every file detected as what it is? What it is stands in `tests/detection/*.txt`, written without corr's help.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use corr::run::captures;
 use corr::run::discover::{self, Found, Looked};
 use corr::run::source::{Class, Stat};
 use globset::{Glob, GlobBuilder, GlobMatcher};
@@ -27,11 +28,14 @@ fn table(text: &str) -> Vec<Row> {
 }
 
 /// What corr takes a file for, in the table's words.
-fn detected(path: &Path) -> String {
-    let meta = std::fs::metadata(path).unwrap();
-    let name = path.display().to_string();
-    let found = Found { path: path.to_path_buf(), key: name.clone(), name, stat: Stat::of(&meta) };
-    match discover::look(&found, None, &[]) {
+fn detected(found: &Found, captures: &HashMap<PathBuf, &str>, damaged: &HashMap<PathBuf, String>) -> String {
+    if captures.contains_key(&found.path) {
+        return "metrics".into();
+    }
+    if damaged.contains_key(&found.path) {
+        return "binary".into();
+    }
+    match discover::look(found, None, &[]) {
         Looked::NotRead(_) => "binary".into(),
         Looked::Source(source) => match &source.class {
             Class::Events => match source.detection.layout.wrapped_in() {
@@ -46,24 +50,31 @@ fn detected(path: &Path) -> String {
     }
 }
 
+fn found(path: &Path, root: &Path) -> Found {
+    let meta = std::fs::metadata(path).unwrap();
+    let key = path.strip_prefix(root).unwrap().display().to_string();
+    Found { path: path.to_path_buf(), name: key.clone(), key, stat: Stat::of(&meta) }
+}
+
 /// Compares a folder with its table and prints the confusion matrix: rows what it is, columns what it was taken for.
 fn compare(root: &Path, text: &str) {
     let mut rows = table(text);
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let (mut files, mut wrong, mut unknown) = (0, Vec::new(), Vec::new());
-    for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
-        let entry = entry.unwrap();
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let key = entry.path().strip_prefix(root).unwrap();
+    let entries = walkdir::WalkDir::new(root).sort_by_file_name().into_iter().map(|e| e.unwrap());
+    let found: Vec<Found> = entries.filter(|e| e.file_type().is_file()).map(|e| found(e.path(), root)).collect();
+    // Which files are captures is told from all of them together.
+    let (claims, damaged) = captures::claim(&found, &|_| false);
+    let captures = captures::layouts(&claims);
+    for found in &found {
+        let key = Path::new(&found.key);
         let Some(row) = rows.iter_mut().find(|r| r.matcher.is_match(key)) else {
             unknown.push(key.display().to_string());
             continue;
         };
         row.used = true;
         files += 1;
-        let taken = detected(entry.path());
+        let taken = detected(found, &captures, &damaged);
         if taken != row.what {
             wrong.push(format!("{}: is {}, was taken for {taken}", key.display(), row.what));
         }

@@ -112,7 +112,7 @@ fn the_killed_direct_run_and_the_slurm_run() {
         let (report, _) = json(&run, &[]);
         adds_up(&report);
         assert_eq!(report["layout"], "direct");
-        assert!(report["other_files"].as_array().unwrap().iter().any(|o| o["what"] == "arrow"));
+        assert!(report["other_files"].as_array().unwrap().iter().any(|o| o["what"] == "tachometer"));
     }
     if let Some(run) = case("tachometer/run_slurm_tacho_asshipped") {
         let (report, code) = json(&run, &[]);
