@@ -1,5 +1,6 @@
 //! From blocks to samples.
 
+use super::area::Pieces;
 use super::code::{read_times, read_values};
 use super::{Block, Fall, Falls};
 use crate::model::Sample;
@@ -7,25 +8,24 @@ use crate::model::Sample;
 /// The samples of all series of a capture.
 #[derive(Debug, Default)]
 pub struct Store {
-    area: Vec<u8>,
-    blocks: Vec<Block>,
+    pub(super) area: Pieces,
+    pub(super) blocks: Vec<Block>,
     /// End of each series in `blocks`.
-    ends: Vec<usize>,
-    falls: Vec<Falls>,
-    oddities: Vec<(u64, u64)>,
+    pub(super) ends: Vec<usize>,
+    pub(super) falls: Vec<Falls>,
+    /// Samples out of order, and those at a time that is there already.
+    pub(super) oddities: Vec<(u64, u64)>,
+    pub(super) damage: Option<String>,
 }
 
 impl Store {
-    pub(super) fn new(area: Vec<u8>, blocks: Vec<Block>, ends: Vec<usize>, falls: Vec<Falls>, oddities: Vec<(u64, u64)>) -> Store {
-        Store { area, blocks, ends, falls, oddities }
-    }
-
     pub(super) fn fall(&self, series: u32) -> Falls {
         self.falls.get(series as usize).cloned().unwrap_or_default()
     }
 
-    pub(super) fn into_area(self) -> Vec<u8> {
-        self.area
+    /// Why samples are missing that were there: those that were spilled and cannot be read back.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
     }
 
     /// How many series there are.
@@ -35,7 +35,7 @@ impl Store {
 
     /// Bytes that samples take.
     pub fn bytes(&self) -> usize {
-        self.area.len() + std::mem::size_of_val(&self.blocks[..])
+        self.area.len() as usize + std::mem::size_of_val(&self.blocks[..])
     }
 
     /// The blocks of a series, by time.
@@ -183,16 +183,15 @@ impl<'s> Cursor<'s> {
     }
 
     fn times(&mut self, block: &Block) -> &[i64] {
-        let bytes = self.store.area.get(block.times as usize..).unwrap_or(&[]);
-        self.times.get(block.times, block.n, |out| read_times(bytes, usize::from(block.n), out))
+        let area = &self.store.area;
+        self.times.get(block.times, block.n, |out| read_times(area.from(block.times), usize::from(block.n), out))
     }
 
     fn load(&mut self, block: &Block) -> (&[i64], &[f64]) {
         let Cursor { store, times, values, scratch } = self;
-        let here = |offset: u64| store.area.get(offset as usize..).unwrap_or(&[]);
         let n = usize::from(block.n);
-        let times = times.get(block.times, block.n, |out| read_times(here(block.times), n, out));
-        let values = values.get(block.values, block.n, |out| read_values(here(block.values), n, scratch, out));
+        let times = times.get(block.times, block.n, |out| read_times(store.area.from(block.times), n, out));
+        let values = values.get(block.values, block.n, |out| read_values(store.area.from(block.values), n, scratch, out));
         (times, values)
     }
 
