@@ -4,6 +4,7 @@
 mod area;
 mod code;
 mod falls;
+mod index;
 mod pack;
 mod read;
 mod write;
