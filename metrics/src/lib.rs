@@ -17,8 +17,12 @@ mod cases;
 pub mod catalogue;
 pub mod coverage;
 pub mod exposition;
+pub mod kept;
 pub mod known;
 pub mod layouts;
 pub mod model;
 pub mod select;
 pub mod window;
+
+/// Changes whenever a reader gives other captures for the same bytes; what was kept of an older reader is read anew.
+pub const READER_VERSION: u32 = 1;

@@ -13,13 +13,13 @@ pub struct Fall {
 #[derive(Clone, Debug, Default)]
 pub struct Falls {
     /// Kept while they are few, which those of a counter are.
-    kept: Option<Vec<Fall>>,
-    count: u64,
-    seen: u64,
-    last: Option<Sample>,
+    pub(super) kept: Option<Vec<Fall>>,
+    pub(super) count: u64,
+    pub(super) seen: u64,
+    pub(super) last: Option<Sample>,
     /// Times of the samples that are NaN, while they are as few.
-    unknown: Vec<i64>,
-    unknown_count: u64,
+    pub(super) unknown: Vec<i64>,
+    pub(super) unknown_count: u64,
 }
 
 /// So many falls are kept of any series; of those that fall oftener than once in sixteen samples no more.

@@ -1,12 +1,15 @@
 //! Samples of many series in little memory: blocks of up to [`BLOCK`] samples, each found by its times, so that a window costs two searches
 //! and two blocks. Series that were scraped together share the bytes of their times.
 
+mod area;
 mod code;
 mod falls;
+mod index;
 mod pack;
 mod read;
 mod write;
 
+pub use area::{Area, Spill, Spilling, spill_by_default};
 pub use falls::{Fall, Falls};
 pub use read::{Cursor, Store};
 pub use write::Writer;

@@ -1,5 +1,6 @@
 //! From blocks to samples.
 
+use super::area::Pieces;
 use super::code::{read_times, read_values};
 use super::{Block, Fall, Falls};
 use crate::model::Sample;
@@ -7,25 +8,24 @@ use crate::model::Sample;
 /// The samples of all series of a capture.
 #[derive(Debug, Default)]
 pub struct Store {
-    area: Vec<u8>,
-    blocks: Vec<Block>,
+    pub(super) area: Pieces,
+    pub(super) blocks: Vec<Block>,
     /// End of each series in `blocks`.
-    ends: Vec<usize>,
-    falls: Vec<Falls>,
-    oddities: Vec<(u64, u64)>,
+    pub(super) ends: Vec<usize>,
+    pub(super) falls: Vec<Falls>,
+    /// Samples out of order, and those at a time that is there already.
+    pub(super) oddities: Vec<(u64, u64)>,
+    pub(super) damage: Option<String>,
 }
 
 impl Store {
-    pub(super) fn new(area: Vec<u8>, blocks: Vec<Block>, ends: Vec<usize>, falls: Vec<Falls>, oddities: Vec<(u64, u64)>) -> Store {
-        Store { area, blocks, ends, falls, oddities }
-    }
-
     pub(super) fn fall(&self, series: u32) -> Falls {
         self.falls.get(series as usize).cloned().unwrap_or_default()
     }
 
-    pub(super) fn into_area(self) -> Vec<u8> {
-        self.area
+    /// Why samples are missing that were there: those that were spilled and cannot be read back.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
     }
 
     /// How many series there are.
@@ -35,7 +35,7 @@ impl Store {
 
     /// Bytes that samples take.
     pub fn bytes(&self) -> usize {
-        self.area.len() + std::mem::size_of_val(&self.blocks[..])
+        self.area.len() as usize + std::mem::size_of_val(&self.blocks[..])
     }
 
     /// The blocks of a series, by time.
@@ -105,7 +105,7 @@ impl Store {
             if block.first > to {
                 break;
             }
-            let (times, values) = cursor.load(block);
+            let (times, values) = cursor.load(block, usize::from(block.n));
             let samples = times.iter().zip(values).filter(|(at, _)| (from..=to).contains(*at));
             out.extend(samples.map(|(&at, &value)| Sample { at, value }));
         }
@@ -148,8 +148,8 @@ struct Decoded<T> {
     numbers: Vec<T>,
 }
 
-/// So many blocks stay decoded: the two of a window, of each of some windows that are asked in turn.
-const KEPT: usize = 64;
+/// So many blocks stay decoded: series that were scraped together share the blocks of their times, 256 of which are nine hours at one a second.
+const KEPT: usize = 256;
 
 impl<T> Default for Recent<T> {
     fn default() -> Recent<T> {
@@ -158,17 +158,20 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// The `n` numbers at an offset; `decode` fills them in if they are not here, or says that the bytes hold none.
-    fn get(&mut self, offset: u64, n: u16, decode: impl FnOnce(&mut Vec<T>) -> bool) -> &[T] {
+    /// The `n` numbers at an offset, at least the first `wanted`; `decode` fills in as many as it is told if they are not here, or says that the
+    /// bytes hold none. Who comes back for more gets all.
+    fn get(&mut self, offset: u64, n: u16, wanted: usize, decode: impl FnOnce(usize, &mut Vec<T>) -> bool) -> &[T] {
         if self.0.is_empty() {
             self.0.resize_with(KEPT, || Decoded { of: None, numbers: Vec::new() });
         }
         // neighbouring offsets spread over the places
         let place = (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % KEPT;
         let Some(Decoded { of, numbers }) = self.0.get_mut(place) else { return &[] };
-        if *of != Some((offset, n)) {
+        let known = *of == Some((offset, n));
+        if !known || numbers.len() < wanted {
+            let count = if known { usize::from(n) } else { wanted.min(usize::from(n)) };
             *of = Some((offset, n));
-            if !decode(numbers) {
+            if !decode(count, numbers) {
                 numbers.clear();
             }
         }
@@ -183,16 +186,15 @@ impl<'s> Cursor<'s> {
     }
 
     fn times(&mut self, block: &Block) -> &[i64] {
-        let bytes = self.store.area.get(block.times as usize..).unwrap_or(&[]);
-        self.times.get(block.times, block.n, |out| read_times(bytes, usize::from(block.n), out))
+        let area = &self.store.area;
+        self.times.get(block.times, block.n, usize::from(block.n), |n, out| read_times(area.from(block.times), n, out))
     }
 
-    fn load(&mut self, block: &Block) -> (&[i64], &[f64]) {
+    /// Times and values of a block, at least the first `wanted`.
+    fn load(&mut self, block: &Block, wanted: usize) -> (&[i64], &[f64]) {
         let Cursor { store, times, values, scratch } = self;
-        let here = |offset: u64| store.area.get(offset as usize..).unwrap_or(&[]);
-        let n = usize::from(block.n);
-        let times = times.get(block.times, block.n, |out| read_times(here(block.times), n, out));
-        let values = values.get(block.values, block.n, |out| read_values(here(block.values), n, scratch, out));
+        let times = times.get(block.times, block.n, usize::from(block.n), |n, out| read_times(store.area.from(block.times), n, out));
+        let values = values.get(block.values, block.n, wanted, |n, out| read_values(store.area.from(block.values), n, scratch, out));
         (times, values)
     }
 
@@ -216,7 +218,7 @@ impl<'s> Cursor<'s> {
         let blocks = self.store.blocks(series);
         let block = blocks.get(blocks.partition_point(|b| b.before + u64::from(b.n) <= ordinal))?;
         let i = ordinal.checked_sub(block.before)? as usize;
-        let (times, values) = self.load(block);
+        let (times, values) = self.load(block, i + 1);
         Some(Sample { at: *times.get(i)?, value: *values.get(i)? })
     }
 }
@@ -245,7 +247,7 @@ mod tests {
     fn more_blocks_than_stay_decoded_are_read_in_any_order() {
         let mut writer = Writer::default();
         for series in 0..3u32 {
-            for i in 0..10_000i64 {
+            for i in 0..40_000i64 {
                 writer.push(series, i * 1000 + i % 7 * i64::from(series), f64::from(series) + i as f64);
             }
         }
@@ -256,7 +258,7 @@ mod tests {
         let mut random = 1u64;
         for _ in 0..20_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let (series, i) = ((random >> 40) as u32 % 3, (random >> 20) % 10_000);
+            let (series, i) = ((random >> 40) as u32 % 3, (random >> 20) % 40_000);
             let sample = all[series as usize][i as usize];
             assert_eq!(cursor.get(series, i), Some(sample));
             assert_eq!(cursor.lower(series, sample.at), i);

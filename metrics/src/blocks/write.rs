@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::area::{Growing, Pieces, Spilling};
 use super::code::{read_times, read_values, write_times, write_values};
 use super::{BLOCK, Block, Falls, Store};
 
-/// Takes samples in any order of series.
+/// Takes samples in any order of series. Memory holds what is in no block yet, where the blocks lie, and their bytes up to a limit; behind it
+/// bytes are spilled ([`Spilling`]).
 #[derive(Debug, Default)]
 pub struct Writer {
-    area: Vec<u8>,
+    area: Growing,
     open: Vec<Open>,
     times: Shared,
     scratch: Vec<i64>,
@@ -58,6 +60,11 @@ impl Open {
 const REMEMBERED: usize = 1 << 14;
 
 impl Writer {
+    /// One that spills as it is told.
+    pub fn spilling(how: Spilling) -> Writer {
+        Writer { area: Growing::new(Some(how)), ..Writer::default() }
+    }
+
     /// Takes a sample. `series` count from 0 without gaps.
     pub fn push(&mut self, series: u32, at: i64, value: f64) {
         self.extend(series, &[at], &[value]);
@@ -71,32 +78,33 @@ impl Writer {
         }
         let n = times.len().min(values.len());
         let (mut times, mut values) = (&times[..n], &values[..n]);
+        let Writer { area, open, times: shared, scratch } = self;
+        let Some(open) = open.get_mut(series) else { return };
         while !times.is_empty() {
-            let Some(open) = self.open.get_mut(series) else { return };
             let take = (BLOCK - open.times.len()).min(times.len());
-            open.order(&times[..take]);
-            open.falls.extend(&times[..take], &values[..take]);
-            open.times.extend_from_slice(&times[..take]);
-            open.values.extend_from_slice(&values[..take]);
-            open.n += take as u64;
+            let (now, their) = (&times[..take], &values[..take]);
             (times, values) = (&times[take..], &values[take..]);
+            open.order(now);
+            open.falls.extend(now, their);
+            open.n += take as u64;
+            if take == BLOCK {
+                // A whole block needs no buffer, which a series of few samples then never has at its full size.
+                open.blocks.extend(block((now, their), open.n, &mut open.hint, shared, scratch, area));
+                continue;
+            }
+            open.times.extend_from_slice(now);
+            open.values.extend_from_slice(their);
             if open.times.len() == BLOCK {
-                self.close(series);
+                open.close(shared, scratch, area);
             }
         }
     }
 
     /// Writes what a series holds open as a block.
     fn close(&mut self, series: usize) {
-        let Some(open) = self.open.get_mut(series) else { return };
-        let (Some(&first), Some(&last)) = (open.times.first(), open.times.last()) else { return };
-        let times = self.times.place(&open.times, &mut self.scratch, &mut self.area);
-        let values = self.area.len() as u64;
-        write_values(&open.values, &mut open.hint, &mut self.scratch, &mut self.area);
-        let n = open.times.len();
-        open.blocks.push(Block { first, last, before: open.n - n as u64, times, values, n: n as u16 });
-        open.times.clear();
-        open.values.clear();
+        if let Some(open) = self.open.get_mut(series) {
+            open.close(&mut self.times, &mut self.scratch, &mut self.area);
+        }
     }
 
     /// Everything written, series in order of time.
@@ -106,9 +114,14 @@ impl Writer {
         }
         for i in 0..self.open.len() {
             self.close(i);
-            if self.open[i].disordered > 0 {
-                self.sort(i);
+            if let Some(open) = self.open.get_mut(i) {
+                (open.times, open.values) = (Vec::new(), Vec::new());
             }
+        }
+        let disordered: Vec<usize> = (0..self.open.len()).filter(|&i| self.open[i].disordered > 0).collect();
+        if !disordered.is_empty() {
+            let written = self.area.seal().clone();
+            disordered.into_iter().for_each(|i| self.sort(i, &written));
         }
         let mut blocks = Vec::with_capacity(self.open.iter().map(|o| o.blocks.len()).sum());
         let mut ends = Vec::with_capacity(self.open.len());
@@ -120,18 +133,19 @@ impl Writer {
             falls.push(open.falls);
             oddities.push((open.disordered, open.collisions));
         }
-        Store::new(self.area, blocks, ends, falls, oddities)
+        let (area, damage) = self.area.finish();
+        Store { area, blocks, ends, falls, oddities, damage }
     }
 
     /// Writes a series again, by time; samples of one time stay in the order in which they came.
-    fn sort(&mut self, series: usize) {
+    fn sort(&mut self, series: usize, written: &Pieces) {
         let old = std::mem::take(&mut self.open[series]);
         let mut samples: Vec<(i64, f64)> = Vec::with_capacity(old.n as usize);
         let (mut times, mut values) = (Vec::new(), Vec::new());
         for block in &old.blocks {
             let n = usize::from(block.n);
-            let here = |offset: u64| self.area.get(offset as usize..).unwrap_or(&[]);
-            if read_times(here(block.times), n, &mut times) && read_values(here(block.values), n, &mut self.scratch, &mut values) {
+            let (t, v) = (written.from(block.times), written.from(block.values));
+            if read_times(t, n, &mut times) && read_values(v, n, &mut self.scratch, &mut values) {
                 samples.extend(times.iter().copied().zip(values.iter().copied()));
             }
         }
@@ -154,13 +168,40 @@ impl From<Store> for Writer {
             let last = blocks.last().map(|b| b.last);
             Open { blocks, falls: store.fall(i), n: store.len(i), last, disordered, collisions, ..Open::default() }
         });
-        Writer { open: open.collect(), area: store.into_area(), ..Writer::default() }
+        Writer { open: open.collect(), area: Growing::after(store.area, store.damage), ..Writer::default() }
     }
+}
+
+impl Open {
+    /// Writes what it holds as a block.
+    fn close(&mut self, shared: &mut Shared, scratch: &mut Vec<i64>, area: &mut Growing) {
+        self.blocks.extend(block((&self.times, &self.values), self.n, &mut self.hint, shared, scratch, area));
+        self.times.clear();
+        self.values.clear();
+    }
+}
+
+/// Writes a block of samples, the last of which is the series' `end`-th.
+fn block(
+    (times, values): (&[i64], &[f64]),
+    end: u64,
+    hint: &mut u8,
+    shared: &mut Shared,
+    scratch: &mut Vec<i64>,
+    area: &mut Growing,
+) -> Option<Block> {
+    let (first, last) = (*times.first()?, *times.last()?);
+    let n = u16::try_from(times.len()).ok()?;
+    let at = shared.place(times, scratch, area);
+    let start = area.len();
+    write_values(values, hint, scratch, &mut area.tail);
+    area.relieve();
+    Some(Block { first, last, before: end - u64::from(n), times: at, values: start, n })
 }
 
 impl Shared {
     /// Where the same times lie already, or where they are written now.
-    fn place(&mut self, times: &[i64], scratch: &mut Vec<i64>, area: &mut Vec<u8>) -> u64 {
+    fn place(&mut self, times: &[i64], scratch: &mut Vec<i64>, area: &mut Growing) -> u64 {
         let key = (times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0), times.len());
         if let Some((at, there)) = self.at.get(&key)
             && **there == *times
@@ -170,8 +211,8 @@ impl Shared {
         if self.at.len() >= REMEMBERED {
             self.at.clear();
         }
-        let at = area.len() as u64;
-        write_times(times, scratch, area);
+        let at = area.len();
+        write_times(times, scratch, &mut area.tail);
         self.at.insert(key, (at, times.into()));
         at
     }

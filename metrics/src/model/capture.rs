@@ -84,7 +84,7 @@ pub enum StampOf {
 }
 
 /// What values are, compared with what the endpoint served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fidelity {
     /// The samples as scraped.

@@ -1,7 +1,7 @@
 //! What a family of series measures, and who says so.
 
 /// The type of a metric family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Only grows, until its process starts anew.

@@ -16,6 +16,11 @@ impl Labels {
         Labels(kept.into())
     }
 
+    /// Labels that [`Labels::iter`] gave, in their order.
+    pub(crate) fn of_pairs(pairs: Vec<(Arc<str>, Arc<str>)>) -> Labels {
+        Labels(pairs.into())
+    }
+
     /// The value of a label.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.binary_search_by(|(k, _)| (**k).cmp(name)).ok().and_then(|i| self.0.get(i)).map(|(_, v)| &**v)

@@ -25,6 +25,11 @@ impl Name {
         Name { seen: seen.trim().into(), canonical: canonical(served.trim()).into() }
     }
 
+    /// From both spellings, as another name had them.
+    pub(crate) fn of_spellings(seen: Arc<str>, canonical: Arc<str>) -> Name {
+        Name { seen, canonical }
+    }
+
     /// As the source spells it.
     pub fn seen(&self) -> &str {
         &self.seen

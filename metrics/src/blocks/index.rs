@@ -1,0 +1,108 @@
+//! Where the blocks of a store lie, and what is known of its series, as bytes: all of a store but its area.
+
+use super::{Area, BLOCK, Block, Fall, Falls, Store};
+use crate::kept::bytes::{Put, Take};
+use crate::model::Sample;
+
+/// Bytes that the index has of a block.
+const ENTRY: usize = 34;
+
+impl Store {
+    /// The bytes that blocks lie in, in order.
+    pub(crate) fn area(&self) -> impl Iterator<Item = &[u8]> {
+        self.area.iter()
+    }
+
+    /// Writes everything but the area.
+    pub(crate) fn put_index(&self, out: &mut Put) {
+        out.count(self.ends.len());
+        let mut start = 0;
+        for (i, &end) in self.ends.iter().enumerate() {
+            out.count(end - start);
+            start = end;
+            let (disordered, collisions) = self.oddities.get(i).copied().unwrap_or_default();
+            out.number(disordered);
+            out.number(collisions);
+            self.falls.get(i).unwrap_or(&Falls::default()).put(out);
+        }
+        out.0.reserve(self.blocks.len() * ENTRY);
+        for block in &self.blocks {
+            out.time(block.first);
+            out.time(block.last);
+            out.fixed(block.times);
+            out.fixed(block.values);
+            out.0.extend_from_slice(&block.n.to_le_bytes());
+        }
+    }
+
+    /// A store whose area is the first `len` bytes of `area`. `None` if the index does not fit it.
+    pub(crate) fn take_index(from: &mut Take<'_>, area: Area, len: usize) -> Option<Store> {
+        let series = from.count()?;
+        let mut store = Store::default();
+        store.area.push(area, 0, len);
+        let mut counts = Vec::with_capacity(series);
+        for _ in 0..series {
+            // Blocks stand further on, and are counted against what is there when they are read.
+            counts.push(usize::try_from(from.number()?).ok()?);
+            store.oddities.push((from.number()?, from.number()?));
+            store.falls.push(Falls::take(from)?);
+        }
+        let all = counts.iter().try_fold(0usize, |all, n| all.checked_add(*n))?;
+        let mut bytes = Take(from.bytes(all.checked_mul(ENTRY)?)?);
+        store.blocks.reserve_exact(all);
+        for count in counts {
+            let mut before = 0;
+            for _ in 0..count {
+                let (first, last) = (bytes.time()?, bytes.time()?);
+                let (times, values) = (bytes.fixed()?, bytes.fixed()?);
+                let n = u16::from_le_bytes(bytes.bytes(2)?.try_into().ok()?);
+                if n == 0 || usize::from(n) > BLOCK || times.max(values) >= store.area.len() {
+                    return None;
+                }
+                store.blocks.push(Block { first, last, before, times, values, n });
+                before += u64::from(n);
+            }
+            store.ends.push(store.blocks.len());
+        }
+        Some(store)
+    }
+}
+
+fn put_sample(out: &mut Put, sample: Sample) {
+    out.time(sample.at);
+    out.value(sample.value);
+}
+
+fn take_sample(from: &mut Take<'_>) -> Option<Sample> {
+    Some(Sample { at: from.time()?, value: from.value()? })
+}
+
+impl Falls {
+    fn put(&self, out: &mut Put) {
+        out.maybe(self.kept.as_ref(), |out, kept| {
+            out.count(kept.len());
+            for fall in kept {
+                put_sample(out, fall.before);
+                put_sample(out, fall.after);
+            }
+        });
+        out.number(self.count);
+        out.number(self.seen);
+        out.maybe(self.last, put_sample);
+        out.count(self.unknown.len());
+        self.unknown.iter().for_each(|&at| out.time(at));
+        out.number(self.unknown_count);
+    }
+
+    fn take(from: &mut Take<'_>) -> Option<Falls> {
+        let fall = |from: &mut Take<'_>| Some(Fall { before: take_sample(from)?, after: take_sample(from)? });
+        Some(Falls {
+            kept: from.maybe(|from| from.many(fall))?,
+            count: from.number()?,
+            seen: from.number()?,
+            last: from.maybe(take_sample)?,
+            unknown: from.many(Take::time)?,
+            unknown_count: from.number()?,
+        })
+    }
+}
