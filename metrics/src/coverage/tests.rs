@@ -122,3 +122,25 @@ fn scrapes_that_the_capture_keeps_say_more_than_samples() {
     assert_eq!(coverage.gaps.len(), 1);
     assert_eq!((coverage.gaps[0].cause, coverage.gaps[0].failures, coverage.failures), (Cause::ServerDown, 4, (4, 0)));
 }
+
+#[test]
+fn nothing_covers_a_window_behind_the_capture() {
+    let capture = capture(&[("a", &every(0, 100, 5))]);
+    let behind = Ask { window: (101 * SECOND / 10, 103 * SECOND / 10), ..Ask::default() };
+    let all = of_endpoints(&capture, &behind);
+    assert_eq!((all[0].scrapes, all[0].fraction), (0, 0.0));
+    assert_eq!(told(&all[0]), [(101, 103, Cause::Outside)]);
+}
+
+#[test]
+fn scrapes_of_endpoints_without_a_name_are_no_phantoms() {
+    let mut builder = Builder::new("test", Clock::Wall, StampOf::Unknown);
+    let endpoint = builder.endpoint("");
+    for (name, offset) in [("x_total", 0), ("y_total", 3)] {
+        let id = builder.series(endpoint, name, &Labels::default(), Precision::F64);
+        (0..5).for_each(|i| builder.push(id, i * SECOND + offset, i as f64));
+    }
+    let all = of_endpoints(&builder.finish(), &ask(40));
+    assert!(all[0].phantoms.is_empty());
+    assert_eq!(all[0].scrapes, 9, "the last of the second comes after the window");
+}

@@ -85,7 +85,7 @@ pub fn restarts(starts: &[Sample]) -> Vec<Restart> {
     out
 }
 
-/// What speaks for a reset beside the fall itself, the strongest of it.
+/// What speaks for a reset beside the fall itself: the first of these that holds, other counters before all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "evidence", rename_all = "snake_case")]
 pub enum Evidence {
@@ -102,10 +102,6 @@ pub enum Evidence {
 /// What speaks for the fall of a counter; `others` are the other counters of its endpoint.
 pub fn evidence(cursor: &mut Cursor<'_>, fall: &Fall, others: &[u32], scrapes: &Scrapes) -> Evidence {
     let (before, after) = (fall.before.at, fall.after.at);
-    let started = scrapes.restarts().iter().find(|r| r.after < after && r.by > before);
-    if let Some(&restart) = started {
-        return Evidence::Started(restart);
-    }
     let (mut fell, mut of) = (0, 0);
     for &series in others {
         let ordinal = cursor.lower(series, before);
@@ -117,11 +113,54 @@ pub fn evidence(cursor: &mut Cursor<'_>, fall: &Fall, others: &[u32], scrapes: &
         let falls = cursor.store().falls(series).unwrap_or(&[]);
         fell += u64::from(falls.get(falls.partition_point(|f| f.after.at <= before)).is_some_and(|f| f.before.at < after));
     }
+    // First what can be counted: where most fell, that is also what a restart may have been known by.
     if fell * 2 > of {
         return Evidence::Together { fell, of };
+    }
+    if let Some(&restart) = scrapes.restarts().iter().find(|r| r.after < after && r.by > before) {
+        return Evidence::Started(restart);
     }
     match scrapes.failed().iter().find(|at| (before..after).contains(*at)) {
         Some(&at) => Evidence::ScrapeFailed { at },
         None => Evidence::Alone { fell, of },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::model::{Clock, Labels, Precision, StampOf};
+    use crate::window::{Window, counter};
+
+    /// One endpoint, scraped four times.
+    fn capture(counters: &[(&str, [f64; 4])]) -> Capture {
+        let mut builder = Builder::new("test", Clock::Wall, StampOf::Request);
+        let endpoint = builder.endpoint("e");
+        for (name, values) in counters {
+            let id = builder.series(endpoint, name, &Labels::default(), Precision::F64);
+            values.iter().zip(0..).for_each(|(value, at)| builder.push(id, at * 10, *value));
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn a_counter_that_rose_while_most_fell_was_reset_too() {
+        let rows = [("a_total", [100.0, 110.0, 3.0, 9.0]), ("b_total", [200.0, 210.0, 2.0, 8.0]), ("c_total", [0.0, 8.0, 50.0, 60.0])];
+        let capture = capture(&rows);
+        let restarts = shown(&capture, &[0, 1, 2]);
+        assert_eq!(restarts, [Restart { after: 10, by: 20 }]);
+        let scrapes = Scrapes::new(vec![0, 10, 20, 30]).with_restarts(restarts);
+        let window = Window::new(0, 30).unwrap();
+        let answer = counter::of_store(&mut capture.samples.cursor(), 2, window, Precision::F64, &scrapes);
+        let delta = answer.delta().unwrap();
+        // 0 to 8 and 50 to 60; the 50 were counted by the new life before its first scrape.
+        assert_eq!((delta.inner.value, delta.restart_base.value, delta.outer), (18.0, 50.0, None));
+    }
+
+    #[test]
+    fn one_counter_that_falls_alone_says_nothing_of_the_others() {
+        let rows = [("a_total", [100.0, 110.0, 3.0, 9.0]), ("b_total", [0.0, 0.0, 5.0, 8.0]), ("gauge", [5.0, 4.0, 3.0, 2.0])];
+        assert!(shown(&capture(&rows), &[0, 1, 2]).is_empty());
     }
 }
