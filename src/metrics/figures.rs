@@ -113,8 +113,9 @@ fn evidence(captured: &Captured<'_>, id: SeriesId, falls: &[Fall], scrapes: &Scr
             && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
     };
     let others: Vec<u32> = (0..capture.series.len() as u32).filter(counts).collect();
+    let scrapes = scrapes.clone().with_restarts(resets::told(capture, endpoint));
     let mut cursor = capture.samples.cursor();
-    falls.iter().map(|fall| resets::evidence(&mut cursor, fall, &others, scrapes)).collect()
+    falls.iter().map(|fall| resets::evidence(&mut cursor, fall, &others, &scrapes)).collect()
 }
 
 /// Whether a 32-bit series counts whole things: all samples that the answer rests on are whole, small enough to be exact, and not of seconds.

@@ -85,7 +85,7 @@ pub fn restarts(starts: &[Sample]) -> Vec<Restart> {
     out
 }
 
-/// What speaks for a reset beside the fall itself: the first of these that holds, other counters before all.
+/// What speaks for a reset beside the fall itself, the strongest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "evidence", rename_all = "snake_case")]
 pub enum Evidence {
@@ -99,9 +99,14 @@ pub enum Evidence {
     Alone { fell: u64, of: u64 },
 }
 
-/// What speaks for the fall of a counter; `others` are the other counters of its endpoint.
+/// What speaks for the fall of a counter; `others` are the other counters of its endpoint, and the restarts of `scrapes` are those that start
+/// times told: those of [`shown`] are the others' falls again.
 pub fn evidence(cursor: &mut Cursor<'_>, fall: &Fall, others: &[u32], scrapes: &Scrapes) -> Evidence {
     let (before, after) = (fall.before.at, fall.after.at);
+    let started = scrapes.restarts().iter().find(|r| r.after < after && r.by > before);
+    if let Some(&restart) = started {
+        return Evidence::Started(restart);
+    }
     let (mut fell, mut of) = (0, 0);
     for &series in others {
         let ordinal = cursor.lower(series, before);
@@ -113,12 +118,8 @@ pub fn evidence(cursor: &mut Cursor<'_>, fall: &Fall, others: &[u32], scrapes: &
         let falls = cursor.store().falls(series).unwrap_or(&[]);
         fell += u64::from(falls.get(falls.partition_point(|f| f.after.at <= before)).is_some_and(|f| f.before.at < after));
     }
-    // First what can be counted: where most fell, that is also what a restart may have been known by.
     if fell * 2 > of {
         return Evidence::Together { fell, of };
-    }
-    if let Some(&restart) = scrapes.restarts().iter().find(|r| r.after < after && r.by > before) {
-        return Evidence::Started(restart);
     }
     match scrapes.failed().iter().find(|at| (before..after).contains(*at)) {
         Some(&at) => Evidence::ScrapeFailed { at },
