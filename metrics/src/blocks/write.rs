@@ -31,10 +31,13 @@ struct Open {
     hint: u8,
 }
 
+/// Where times lie in the area, and the times.
+type Placed = (u64, Box<[i64]>);
+
 /// Where times were written lately, by the first, the last and how many they are.
 #[derive(Debug, Default)]
 struct Shared {
-    at: HashMap<(i64, i64, usize), (u64, Box<[i64]>)>,
+    at: HashMap<(i64, i64, usize), Placed>,
 }
 
 impl Open {

@@ -75,7 +75,7 @@ pub fn write(capture: &Capture, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(&footer.0)
 }
 
-/// Opens a capture that [`write`] wrote; `file` is all of it. [`Capture::files`] are those of the reading that was kept.
+/// Opens a capture that [`write()`] wrote; `file` is all of it. [`Capture::files`] are those of the reading that was kept.
 ///
 /// # Errors
 /// [`KeptError`], for every file that is not, byte for byte, one that this version wrote.

@@ -177,7 +177,7 @@ fn talkative() -> Capture {
     let labels = Labels::new([("trace_id", "t")]);
     builder.exemplar(Exemplar { series: b, scraped: 1, at: Some(2), labels, value: f64::NEG_INFINITY });
     builder.note_many("odd_lines", 3, || "what".into(), || Some("run/a b.parquet:3".into()));
-    builder.note("other", || String::new(), || None);
+    builder.note("other", String::new, || None);
     for i in 0..300 {
         builder.push(a, i, if i == 100 { f64::NAN } else { (i % 200) as f64 });
         builder.push(b, 300 - i, i as f64 / 3.0);
