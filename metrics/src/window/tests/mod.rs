@@ -364,6 +364,20 @@ fn quantiles_of_a_summary_stay_apart() {
 }
 
 #[test]
+fn several_denominators_are_added_with_their_brackets() {
+    let above = count(&[(0, 0.0), (10, 3.0), (20, 9.0), (30, 12.0)], (5, 25), Precision::F64);
+    let below = [[0.0, 10.0, 20.0, 40.0], [0.0, 1.0, 3.0, 4.0]].map(|v| {
+        let samples: Vec<(i64, f64)> = [0, 10, 20, 30].into_iter().zip(v).collect();
+        count(&samples, (5, 25), Precision::F64)
+    });
+    let bracketed = |answer: &'_ Answer| (answer.delta().unwrap().clone(), answer.bracket().unwrap());
+    let (above, below) = (bracketed(&above), [bracketed(&below[0]), bracketed(&below[1])]);
+    let found = ratio::divide((&above.0, above.1), &[(&below[0].0, below[0].1), (&below[1].0, below[1].1)]);
+    // 6 of 10 + 2; at least 6 of 40 + 4, at most 12 of 12.
+    assert_eq!((found.value, found.low, found.high, found.same_scrapes), (Some(0.5), 6.0 / 44.0, Some(1.0), true));
+}
+
+#[test]
 fn a_ratio_has_a_bracket_from_both() {
     let hits = count(&[(0, 0.0), (10, 10.0), (20, 40.0), (30, 50.0)], (5, 25), Precision::F64);
     let all = count(&[(0, 0.0), (10, 20.0), (20, 80.0), (30, 100.0)], (5, 25), Precision::F64);
