@@ -4,7 +4,7 @@
 usage: sglang.py CASES CAPTURE      e.g. sglang.py cases sglang/b2-0523-hicache-restart
 
 Prints what the expectation files of tests/edges/expected quote: distinct rids, records by rid,
-lines that are transitions, and counters per process life with their coverage.
+lines that are transitions, and counters per process life (cut at the server_args= lines) with their coverage.
 """
 import ast
 import collections
@@ -99,7 +99,7 @@ class Worker:
                 t = at or t
                 self.first, self.last = min(self.first or t, t), max(self.last or t, t)
                 body = raw[raw.index("]", i) + 2 :]
-            if re.match(r"(WARNING server_args.py:\d+: Cuda graph|server_args=)", body) and (not self.starts or self.last - self.starts[-1] > 3):
+            if body.startswith("server_args="):
                 self.starts.append(self.last)
             self.line(body)
 
