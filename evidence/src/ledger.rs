@@ -165,12 +165,7 @@ impl SourceLedger {
         let mut numbers = Vec::with_capacity(event.ids.len());
         for id in &event.ids {
             ids::canonical(Some(id.kind), &id.text, &mut text);
-            let key = IdText { kind: id.kind, text: std::mem::take(&mut text) };
-            let next = self.texts.len() as u32;
-            let number = *self.known.entry(key).or_insert_with_key(|key| {
-                self.texts.push(key.clone());
-                next
-            });
+            let number = self.number(IdText { kind: id.kind, text: std::mem::take(&mut text) });
             if !numbers.contains(&number) {
                 numbers.push(number);
             }
@@ -186,6 +181,44 @@ impl SourceLedger {
         let probe = event.fields.iter().any(says_probe);
         self.records.push(Bearer { cite, when, from, to: self.ids.len() as u32, probe });
         self.records.len() as u32 - 1
+    }
+
+    /// Takes in what a later part of the same source shows; its lines were counted from 1, and `lines` stand before it.
+    pub fn append(&mut self, later: SourceLedger, lines: u64) {
+        let moved = |cite: Cite| Cite { line: cite.line.saturating_add(lines), ..cite };
+        self.span = match (self.span, later.span) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, other) => one.or(other),
+        };
+        self.formats.extend(later.formats);
+        self.lowest = self.lowest.into_iter().chain(later.lowest).min();
+        for (kind, (count, first)) in later.kinds {
+            self.kinds.entry(kind).or_insert((0, moved(first))).0 += count;
+        }
+        self.off.extend(later.off.into_iter().map(|(i, cite)| (i, moved(cite))));
+        let numbers: Vec<u32> = later.texts.into_iter().map(|text| self.number(text)).collect();
+        let (ids, records) = (self.ids.len() as u32, self.records.len() as u32);
+        self.ids.extend(later.ids.iter().filter_map(|n| numbers.get(*n as usize)));
+        self.records.extend(later.records.into_iter().map(|r| Bearer { cite: moved(r.cite), from: r.from + ids, to: r.to + ids, ..r }));
+        self.sightings.extend(later.sightings.into_iter().map(|s| Sighting { cite: moved(s.cite), record: s.record + records, ..s }));
+        for (at, tally) in later.tallies {
+            let last = moved(tally.last);
+            let of = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: moved(tally.first), last });
+            of.count += tally.count;
+            of.last = last;
+            if let Some(amount) = tally.amount {
+                of.amount = Some(of.amount.unwrap_or(0.0) + amount);
+            }
+        }
+    }
+
+    fn number(&mut self, text: IdText) -> u32 {
+        let next = self.texts.len() as u32;
+        let texts = &mut self.texts;
+        *self.known.entry(text).or_insert_with_key(|key| {
+            texts.push(key.clone());
+            next
+        })
     }
 
     /// The ids of a record.

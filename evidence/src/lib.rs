@@ -15,6 +15,7 @@
 )]
 
 mod attribute;
+pub mod builtin;
 pub mod compiled;
 pub mod definition;
 pub mod identity;
