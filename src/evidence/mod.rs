@@ -2,6 +2,7 @@
 
 pub mod counters;
 pub mod gather;
+pub mod trace;
 
 use std::collections::BTreeSet;
 
