@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::definition::{Concerns, Edge, Signal, System};
+use crate::compiled::SignalRef;
+use crate::definition::{Concerns, Edge, Proves, Signal, System};
 use crate::identity::RequestNo;
 use crate::instruments::State;
-use crate::judge::{Judge, Occurred, Population};
+use crate::judge::{AllShown, Judge, Occurred, Population};
 use crate::verdict::{Activity, Attribution, Missing};
 
 /// A signal's record says which request it is of.
@@ -13,31 +14,51 @@ pub(crate) fn names_request(signal: &Signal) -> bool {
     signal.identity.iter().any(|id| matches!(id.as_str(), "rid" | "request_id" | "bootstrap_room"))
 }
 
+/// What an attribution is made of.
+pub(crate) struct About<'a> {
+    pub edge: &'a Edge,
+    pub activity: Activity,
+    pub occurred: &'a Occurred,
+    pub population: &'a Population,
+    pub missing: &'a [Missing],
+    pub shown: &'a AllShown,
+}
+
 /// For request and for session.
-pub(crate) fn of(
-    judge: &Judge<'_>,
-    edge: &Edge,
-    activity: Activity,
-    occurred: &Occurred,
-    population: &Population,
-    missing: &[Missing],
-) -> (Attribution, Attribution) {
+pub(crate) fn of(judge: &Judge<'_>, about: &About<'_>) -> (Attribution, Attribution) {
+    let About { edge, activity, occurred, population, missing, shown } = *about;
     let happened = matches!(activity, Activity::Proven | Activity::Conflict);
-    let (proven, n, unnamed): (BTreeSet<RequestNo>, usize, usize) = match edge.concerns {
+    let weigh = |ids: &BTreeSet<RequestNo>| match edge.concerns {
+        Concerns::RouterRequests => population.arrivals(ids.iter()),
+        _ => ids.len(),
+    };
+    let (mut proven, n, unnamed): (BTreeSet<RequestNo>, usize, usize) = match edge.concerns {
         Concerns::Occurrences => {
             if activity == Activity::Absent {
                 return (Attribution::Nothing, Attribution::Nothing);
             }
+            // A record without an id may be of a request that another record names.
             let unnamed = usize::try_from(occurred.anonymous).unwrap_or(usize::MAX);
-            (occurred.requests.clone(), occurred.requests.len().saturating_add(unnamed), unnamed)
+            let n = occurred.requests.len().max(unnamed);
+            (occurred.requests.clone(), n, n - occurred.requests.len())
         }
-        Concerns::RouterRequests => passed(occurred, &population.router),
-        Concerns::EngineRequests => passed(occurred, &population.engine),
+        Concerns::RouterRequests => {
+            let n = weigh(&population.router).max(arrived(judge, shown));
+            (passed(occurred, &population.router), n, 0)
+        }
+        Concerns::EngineRequests => {
+            let n = if population.engine_unseen { weigh(&population.router).max(arrived(judge, shown)) } else { population.engine.len() };
+            (passed(occurred, &population.engine), n, 0)
+        }
     };
+    if activity == Activity::NoSignal {
+        proven.clear();
+    }
+    let k = weigh(&proven);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let unproven = match edge.concerns {
         Concerns::Occurrences => unnamed,
-        _ => n - proven.len().min(n),
+        _ => n - k.min(n),
     };
     let reason = why_no_request(judge, edge, missing, unnamed > 0 && happened);
     if unproven > 0 || proven.is_empty() {
@@ -49,15 +70,16 @@ pub(crate) fn of(
         Attribution::Unprovable { n: known_n, reasons: reasons.clone(), needs }
     } else {
         let needs = (unproven > 0).then_some(needs);
-        Attribution::Proven { k: proven.len(), n, rest: reasons.clone(), needs }
+        Attribution::Proven { k, n, rest: reasons.clone(), needs }
     };
     let mut with_session = 0;
     for no in &proven {
         let Some(request) = judge.identity.requests.get(*no) else { continue };
+        let times = weigh(&[*no].into());
         if request.sessions.is_empty() {
-            *reasons.entry(why_no_session(judge, &request.sources)).or_default() += 1;
+            *reasons.entry(why_no_session(judge, &request.sources)).or_default() += times;
         } else {
-            with_session += 1;
+            with_session += times;
         }
     }
     let needs = self::needs(judge, &edge.needs.session);
@@ -76,9 +98,16 @@ pub(crate) fn of(
     (request, session)
 }
 
-fn passed(occurred: &Occurred, concerned: &BTreeSet<RequestNo>) -> (BTreeSet<RequestNo>, usize, usize) {
-    let proven: BTreeSet<RequestNo> = occurred.known.keys().filter(|no| concerned.contains(no)).copied().collect();
-    (proven, concerned.len(), 0)
+fn passed(occurred: &Occurred, concerned: &BTreeSet<RequestNo>) -> BTreeSet<RequestNo> {
+    occurred.known.keys().filter(|no| concerned.contains(no)).copied().collect()
+}
+
+/// Records without ids that show requests at the router, by the signal that has most: so many requests there were at least.
+fn arrived(judge: &Judge<'_>, shown: &AllShown) -> usize {
+    let at_router = |at: &SignalRef| judge.edges.edges().get(usize::from(at.edge)).is_some_and(|e| e.concerns == Concerns::RouterRequests);
+    let whole = |at: &SignalRef| judge.edges.get(*at).is_some_and(|s| s.direct && s.proves == Proves::Transition);
+    let counts = shown.iter().filter(|(at, _)| at_router(at) && whole(at)).map(|(_, of)| of.anonymous);
+    counts.max().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
 }
 
 /// The measurement for the systems that the run is of.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use corr_parsers::event::{Field, Value};
 
-use crate::definition::{Condition, Edge, Instrument, Literal, Signal, Table, Unmapped};
+use crate::definition::{Condition, Edge, Flag, Instrument, Literal, Signal, Table, Unmapped};
 
 /// Where a signal stands in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +20,8 @@ pub enum TableError {
     Instrument { edge: String, signal: String, instrument: String },
     #[error("edge `{edge}`: signal `{signal}` needs either `kinds` or `metric`")]
     Source { edge: String, signal: String },
+    #[error("edge `{edge}`: signal `{signal}` asks for the flag `{flag}`, which there is not")]
+    Flag { edge: String, signal: String, flag: String },
     #[error("the {what} `{id}` is declared twice")]
     Twice { what: &'static str, id: String },
     #[error("too many edges or signals")]
@@ -35,6 +37,8 @@ pub struct Edges {
     by_kind: HashMap<String, Vec<SignalRef>>,
     instrument_of: HashMap<String, usize>,
     off_kinds: HashMap<String, Vec<usize>>,
+    flags: Vec<Flag>,
+    flag_kinds: HashMap<String, Vec<usize>>,
 }
 
 impl Edges {
@@ -46,6 +50,7 @@ impl Edges {
         let mut edges: Vec<Edge> = Vec::new();
         let mut instruments: Vec<Instrument> = Vec::new();
         let mut unmapped = Vec::new();
+        let mut flags: Vec<Flag> = Vec::new();
         for table in tables {
             let mut own = BTreeSet::new();
             for edge in table.edges {
@@ -62,6 +67,7 @@ impl Edges {
             }
             instruments.extend(table.instruments);
             unmapped.extend(table.unmapped);
+            flags.extend(table.flags);
         }
         let mut instrument_of = HashMap::new();
         let mut off_kinds: HashMap<String, Vec<usize>> = HashMap::new();
@@ -71,6 +77,15 @@ impl Edges {
             }
             for off in &instrument.off_by {
                 off_kinds.entry(off.kind.clone()).or_default().push(i);
+            }
+        }
+        let mut flag_kinds: HashMap<String, Vec<usize>> = HashMap::new();
+        for (i, flag) in flags.iter().enumerate() {
+            if flags.iter().skip(i + 1).any(|other| other.id == flag.id) {
+                return Err(TableError::Twice { what: "flag", id: flag.id.clone() });
+            }
+            for kind in &flag.kinds {
+                flag_kinds.entry(kind.clone()).or_default().push(i);
             }
         }
         let mut by_kind: HashMap<String, Vec<SignalRef>> = HashMap::new();
@@ -87,6 +102,11 @@ impl Edges {
                 if signal.kinds.is_empty() != signal.metric.is_some() {
                     return Err(TableError::Source { edge: edge_id, signal: signal_id });
                 }
+                for wanted in signal.only_if.iter().chain(&signal.zeros_only_if) {
+                    if !flags.iter().any(|f| f.id == *wanted) {
+                        return Err(TableError::Flag { edge: edge_id, signal: signal_id, flag: wanted.clone() });
+                    }
+                }
                 let at = SignalRef {
                     edge: u16::try_from(e).map_err(|_| TableError::Many)?,
                     signal: u16::try_from(s).map_err(|_| TableError::Many)?,
@@ -96,13 +116,28 @@ impl Edges {
                 }
             }
         }
-        Ok(Edges { edges, instruments, unmapped, by_kind, instrument_of, off_kinds })
+        Ok(Edges { edges, instruments, unmapped, by_kind, instrument_of, off_kinds, flags, flag_kinds })
     }
 
     /// Instruments that a record of this kind can say are off.
     pub fn told_off_by(&self, kind: &str) -> impl Iterator<Item = (usize, &Instrument)> {
         let of = self.off_kinds.get(kind).map_or(&[][..], |v| &v[..]);
         of.iter().filter_map(|i| Some((*i, self.instruments.get(*i)?)))
+    }
+
+    pub fn flags(&self) -> &[Flag] {
+        &self.flags
+    }
+
+    /// Number of a flag.
+    pub fn flag(&self, id: &str) -> Option<usize> {
+        self.flags.iter().position(|f| f.id == id)
+    }
+
+    /// Flags that a record of this kind can show.
+    pub fn flagged_by(&self, kind: &str) -> impl Iterator<Item = (usize, &Flag)> {
+        let of = self.flag_kinds.get(kind).map_or(&[][..], |v| &v[..]);
+        of.iter().filter_map(|i| Some((*i, self.flags.get(*i)?)))
     }
 
     /// All edges, in the table's order, which is that of the pipeline.

@@ -12,6 +12,8 @@ use serde::Deserialize;
 pub struct Table {
     #[serde(default, rename = "instrument")]
     pub instruments: Vec<Instrument>,
+    #[serde(default, rename = "flag")]
+    pub flags: Vec<Flag>,
     #[serde(default, rename = "edge")]
     pub edges: Vec<Edge>,
     /// Rows of the upstream tables that no signal stands for, each with the reason.
@@ -45,6 +47,21 @@ pub struct Instrument {
     /// Facts of configuration that say it is off.
     #[serde(default)]
     pub off_by: Vec<OffBy>,
+}
+
+/// Something about a run that one record of it shows: that a lower tier of the cache is there. What a signal means can depend on it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flag {
+    /// Stable name: `lower-tier`.
+    pub id: String,
+    /// In words, as a reason: `a host tier is there`.
+    pub title: String,
+    /// Kinds of records that can show it.
+    pub kinds: Vec<String>,
+    /// What such a record must say; all of them.
+    #[serde(default, rename = "where")]
+    pub conditions: Vec<Condition>,
 }
 
 /// A field of a configuration record that says an instrument is off.
@@ -129,9 +146,16 @@ pub struct Signal {
     /// What else an event's fields must say; all of them.
     #[serde(default, rename = "where")]
     pub conditions: Vec<Condition>,
-    /// The field whose value is the amount; an event without it is not this signal, unless `zero_when` holds.
+    /// The field whose value is the amount, or several joined by `+`, of which those that are there are added; an event without any is not this
+    /// signal, unless `zero_when` holds.
     #[serde(default)]
     pub amount: Option<String>,
+    /// It is this signal only in runs that have this flag.
+    #[serde(default)]
+    pub only_if: Option<String>,
+    /// In runs that have this flag only its zeros say anything: an amount above zero may be another edge's.
+    #[serde(default)]
+    pub zeros_only_if: Option<String>,
     /// What an event without the `amount` field must say to mean an amount of zero.
     #[serde(default)]
     pub zero_when: Option<Condition>,

@@ -3,7 +3,7 @@
 //! Ids are one only where a record bears both; each such link keeps its citation. The same text under two names (an engine's `rid`, a frontend's
 //! `request_id`) is one id. A record that lists several requests links none of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use corr_parsers::ids::IdKind;
 use corr_parsers::stamp::Stamp;
@@ -36,7 +36,7 @@ pub struct Request {
     /// Earliest and latest stamp.
     pub first: Option<Stamp>,
     pub last: Option<Stamp>,
-    /// A health probe, by its id or its record.
+    /// A health probe, by its id.
     pub probe: bool,
     /// Its sightings: number of the ledger, number of the sighting in it.
     pub sightings: Vec<(usize, usize)>,
@@ -80,6 +80,12 @@ fn node(id: &IdText) -> Option<IdText> {
     }
 }
 
+/// The ids that routers know requests by: a worker's record that bears one as the client's `x-request-id` bears the router's id.
+fn request_ids(ledgers: &[SourceLedger]) -> HashSet<&str> {
+    let ids = ledgers.iter().flat_map(|l| l.records.iter().flat_map(|r| l.ids(r)));
+    ids.filter(|id| id.kind == IdKind::RequestId).map(|id| id.text.as_str()).collect()
+}
+
 /// Which nodes a record is of.
 struct Of {
     nodes: Vec<IdText>,
@@ -87,11 +93,15 @@ struct Of {
     one: bool,
 }
 
-fn of(ledger: &SourceLedger, record: &Bearer) -> Of {
+fn of(ledger: &SourceLedger, record: &Bearer, known: &HashSet<&str>) -> Of {
     let mut kinds: BTreeMap<IdKind, BTreeSet<&str>> = BTreeMap::new();
     let mut nodes: Vec<IdText> = Vec::new();
     for id in ledger.ids(record) {
-        let Some(node) = node(id) else { continue };
+        let node = match id.kind {
+            IdKind::XRequestId if known.contains(id.text.as_str()) => Some(IdText { kind: IdKind::RequestId, text: id.text.clone() }),
+            _ => node(id),
+        };
+        let Some(node) = node else { continue };
         kinds.entry(id.kind).or_default().insert(&id.text);
         if !nodes.contains(&node) {
             nodes.push(node);
@@ -150,10 +160,11 @@ impl Groups {
 impl Identity {
     /// Puts the sources' ids together.
     pub fn new(ledgers: &[SourceLedger]) -> Identity {
+        let known = request_ids(ledgers);
         let mut groups = Groups::default();
         for ledger in ledgers {
             for record in &ledger.records {
-                let of = of(ledger, record);
+                let of = of(ledger, record, &known);
                 let numbers: Vec<usize> = of.nodes.iter().map(|n| groups.number(n, record.cite)).collect();
                 if let ([first, rest @ ..], true) = (&numbers[..], of.one) {
                     for other in rest {
@@ -188,7 +199,7 @@ impl Identity {
         for (l, ledger) in ledgers.iter().enumerate() {
             let mut each = Vec::with_capacity(ledger.records.len());
             for record in &ledger.records {
-                let of = of(ledger, record);
+                let of = of(ledger, record, &known);
                 let mut numbers: Vec<RequestNo> = of.nodes.iter().filter_map(number_of).collect();
                 numbers.sort_unstable();
                 numbers.dedup();
@@ -202,7 +213,7 @@ impl Identity {
             }
             of_record.push(each);
         }
-        resolve_by(ledgers, &mut of_record, &requests);
+        resolve_by(ledgers, &mut of_record, &mut requests);
         for (l, (ledger, of_record)) in ledgers.iter().zip(&of_record).enumerate() {
             for (s, sighting) in ledger.sightings.iter().enumerate() {
                 for no in of_record.get(sighting.record as usize).into_iter().flatten() {
@@ -277,26 +288,41 @@ impl Identity {
     }
 }
 
-/// A record that names no request but a trace or a client's id belongs to the one request that has it, if there is only one.
-fn resolve_by(ledgers: &[SourceLedger], of_record: &mut [Vec<Vec<RequestNo>>], requests: &[Request]) {
-    let mut owners: HashMap<(IdKind, &str), Option<RequestNo>> = HashMap::new();
+/// A signal's record that names no request but a trace or a client's id belongs to the one request that has it, if there is only one; a trace that no
+/// request has is a request that is known by nothing else.
+fn resolve_by(ledgers: &[SourceLedger], of_record: &mut [Vec<Vec<RequestNo>>], requests: &mut Vec<Request>) {
+    let mut owners: HashMap<(IdKind, String), Option<RequestNo>> = HashMap::new();
     for (no, request) in requests.iter().enumerate() {
-        let traces = request.trace_ids.keys().map(|t| (IdKind::TraceId, t.as_str()));
-        let xs = request.x_request_ids.keys().map(|t| (IdKind::XRequestId, t.as_str()));
+        let traces = request.trace_ids.keys().map(|t| (IdKind::TraceId, t.clone()));
+        let xs = request.x_request_ids.keys().map(|t| (IdKind::XRequestId, t.clone()));
         for key in traces.chain(xs) {
             owners.entry(key).and_modify(|owner| *owner = None).or_insert(Some(no));
         }
     }
-    for (ledger, of_record) in ledgers.iter().zip(of_record) {
-        for (record, of) in ledger.records.iter().zip(of_record) {
-            if !of.is_empty() {
+    for (l, (ledger, of_record)) in ledgers.iter().zip(of_record).enumerate() {
+        let signals: HashSet<u32> = ledger.sightings.iter().map(|s| s.record).collect();
+        for (r, (record, of)) in ledger.records.iter().zip(of_record).enumerate() {
+            if !of.is_empty() || !signals.contains(&(r as u32)) {
                 continue;
             }
-            let owner = |id: &IdText| owners.get(&(id.kind, id.text.as_str())).copied().flatten();
-            let mut found: Vec<RequestNo> = ledger.ids(record).filter_map(owner).collect();
+            let owner = |id: &IdText| owners.get(&(id.kind, id.text.clone())).copied();
+            let mut found: Vec<RequestNo> = ledger.ids(record).filter_map(|id| owner(id).flatten()).collect();
             found.dedup();
-            if let [only] = found[..] {
-                of.push(only);
+            let traces: Vec<&IdText> = ledger.ids(record).filter(|id| id.kind == IdKind::TraceId).collect();
+            let no = match (&found[..], &traces[..]) {
+                ([only], _) => *only,
+                ([], [trace]) if owner(trace).is_none() => {
+                    let no = requests.len();
+                    requests.push(Request { ids: [((*trace).clone(), record.cite)].into(), ..Request::default() });
+                    owners.insert((IdKind::TraceId, trace.text.clone()), Some(no));
+                    no
+                }
+                _ => continue,
+            };
+            of.push(no);
+            if let Some(request) = requests.get_mut(no) {
+                request.sources.insert(l);
+                request.tell(ledger, record, true);
             }
         }
     }
@@ -311,10 +337,10 @@ impl Request {
         if !alone {
             return;
         }
-        self.probe |= record.probe;
         for id in ledger.ids(record) {
             let of = match id.kind {
-                IdKind::Session => &mut self.sessions,
+                // The key by which a router keeps a client's requests on one worker.
+                IdKind::Session | IdKind::RoutingKey => &mut self.sessions,
                 IdKind::XRequestId => &mut self.x_request_ids,
                 IdKind::TraceId => &mut self.trace_ids,
                 IdKind::WorkerId => &mut self.workers,

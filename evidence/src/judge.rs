@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::attribute;
 use crate::compiled::{Edges, SignalRef};
-use crate::definition::{Concerns, Proves, Signal};
+use crate::definition::{Concerns, Edge, Proves, Signal};
 use crate::identity::{Identity, RequestNo};
 use crate::instruments::{Instruments, State};
 use crate::ledger::{Cite, SourceLedger, overlaps};
@@ -33,8 +33,17 @@ pub struct Population {
     pub with_session: BTreeSet<RequestNo>,
     /// Health probes, in neither.
     pub probes: BTreeSet<RequestNo>,
+    /// Requests of the router whose id arrived more than once, with how often: the client used it again.
+    pub repeated: BTreeMap<RequestNo, usize>,
     /// No engine shows its requests: edges of engines are asked of the router's.
     pub engine_unseen: bool,
+}
+
+impl Population {
+    /// How many requests some of the router's ids stand for.
+    pub fn arrivals<'r>(&self, ids: impl Iterator<Item = &'r RequestNo>) -> usize {
+        ids.map(|no| self.repeated.get(no).copied().unwrap_or(1)).sum()
+    }
 }
 
 /// What one signal shows of requests.
@@ -131,15 +140,25 @@ impl<'a> Judge<'a> {
         for (no, request) in self.scope.requests(self.identity) {
             let mut router = false;
             let mut engine = false;
+            let mut arrivals: BTreeMap<(SignalRef, u32), usize> = BTreeMap::new();
             for (_, sighting) in request.seen(self.ledgers) {
-                let Some(signal) = self.edges.get(sighting.signal).filter(|s| s.direct) else { continue };
+                let Some(signal) = self.edges.get(sighting.signal) else { continue };
                 let Some(edge) = self.edges.edges().get(usize::from(sighting.signal.edge)) else { continue };
-                let passed = matches!(signal.proves, Proves::Transition | Proves::Attempt);
+                // What is consistent with an arrival shows a request as well.
+                let is_first = usize::from(sighting.signal.edge) == 0;
+                let passed = signal.direct && matches!(signal.proves, Proves::Transition | Proves::Attempt);
                 match edge.concerns {
-                    Concerns::RouterRequests => router |= passed,
+                    Concerns::RouterRequests => router |= passed || is_first,
                     Concerns::EngineRequests => engine |= passed,
                     Concerns::Occurrences => {}
                 }
+                if is_first && passed {
+                    *arrivals.entry((sighting.signal, sighting.cite.source)).or_default() += 1;
+                }
+            }
+            let times = arrivals.into_values().max().unwrap_or(1);
+            if times > 1 && router && !request.probe {
+                population.repeated.insert(no, times);
             }
             if request.probe {
                 if router || engine {
@@ -174,7 +193,11 @@ impl<'a> Judge<'a> {
         // What is known of each request: how much, by the largest direct figure.
         let mut known: BTreeMap<RequestNo, Option<f64>> = BTreeMap::new();
         for (at, signal) in self.edges.signals(number) {
+            if !self.applies(signal) {
+                continue;
+            }
             let Some(seen) = shown.get(&at).filter(|s| s.records > 0) else { continue };
+            let zeros_only = signal.zeros_only_if.as_deref().is_some_and(|flag| self.has(flag));
             let proof = Proof {
                 signal: at,
                 records: seen.records,
@@ -188,12 +211,15 @@ impl<'a> Judge<'a> {
             }
             proofs.push(proof);
             for (no, (amount, _)) in &seen.requests {
+                if zeros_only && amount.is_none_or(|a| a > 0.0) {
+                    continue;
+                }
                 let slot = known.entry(*no).or_insert(*amount);
                 if *amount > *slot {
                     *slot = *amount;
                 }
             }
-            if signal.proves != Proves::Transition {
+            if signal.proves != Proves::Transition || zeros_only {
                 continue;
             }
             let happened = |amount: Option<f64>| amount.is_none_or(|a| a > 0.0);
@@ -206,10 +232,10 @@ impl<'a> Judge<'a> {
                 proven_records += seen.records;
             }
         }
-        let counters: Vec<Counter> = self.counters.iter().filter(|c| usize::from(c.signal.edge) == number).cloned().collect();
+        let counters: Vec<Counter> = self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
         let disagreements = self.disagreements(number, shown);
         let amounts: Vec<f64> = known.values().filter_map(|a| *a).collect();
-        let amount = if amounts.is_empty() {
+        let said = if amounts.is_empty() {
             proofs.iter().filter_map(|p| p.amount).fold(None, |most: Option<f64>, a| Some(most.map_or(a, |m| m.max(a))))
         } else {
             Some(amounts.iter().sum())
@@ -224,16 +250,56 @@ impl<'a> Judge<'a> {
         } else {
             self.nothing(number, &counters, &known, population)
         };
+        let amount = if activity == Activity::Active { self.counted(edge, &counters) } else { said };
         let occurred = Occurred { anonymous: proven_anonymous, requests: proven_requests, known };
         let count = match (edge.concerns, activity) {
             (_, Activity::Active | Activity::Absent | Activity::Partial | Activity::NoSignal) => None,
-            (Concerns::Occurrences, _) => Some(occurred.requests.len() as u64 + occurred.anonymous),
+            // A record without an id may be of a request that another record names.
+            (Concerns::Occurrences, _) => Some((occurred.requests.len() as u64).max(occurred.anonymous)),
             (_, _) if occurred.requests.is_empty() => Some(occurred.anonymous),
+            (Concerns::RouterRequests, _) => Some(population.arrivals(occurred.requests.iter()) as u64),
             _ => Some(occurred.requests.len() as u64),
         };
         let missing = self.missing(number);
-        let (request, session) = attribute::of(self, edge, activity, &occurred, population, &missing);
+        let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing, shown };
+        let (request, session) = attribute::of(self, &said);
         Some(Verdict { edge: number, activity, count, amount, request, session, proofs, hints, counters, missing, disagreements, why })
+    }
+
+    /// A record shows a flag of the run.
+    fn has(&self, flag: &str) -> bool {
+        self.edges.flag(flag).is_some_and(|flag| self.ledgers.iter().any(|l| l.flags.contains_key(&flag)))
+    }
+
+    /// The signal means something in this run.
+    fn applies(&self, signal: &Signal) -> bool {
+        signal.only_if.as_deref().is_none_or(|flag| self.has(flag))
+    }
+
+    /// A counter's increase is this edge's.
+    fn counts(&self, counter: &Counter) -> bool {
+        let Some(signal) = self.edges.get(counter.signal) else { return false };
+        let zeros_only = signal.zeros_only_if.as_deref().is_some_and(|flag| self.has(flag));
+        self.applies(signal) && !(zeros_only && counter.moved())
+    }
+
+    /// What counters in the edge's unit counted: of several signals the largest sum, of replicas one.
+    fn counted(&self, edge: &Edge, counters: &[Counter]) -> Option<f64> {
+        let mut most: Option<f64> = None;
+        for (at, signal) in edge.signals.iter().enumerate().filter(|(_, s)| s.direct && s.counts == edge.unit) {
+            let of: Vec<&Counter> = counters.iter().filter(|c| usize::from(c.signal.signal) == at).collect();
+            if of.is_empty() {
+                continue;
+            }
+            let mut groups: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+            for counter in of {
+                groups.entry((&counter.endpoint, &counter.rankless)).or_default().push(counter.inner);
+            }
+            let one = |of: &Vec<f64>| if signal.each_rank { of.iter().copied().fold(0.0, f64::max) } else { of.iter().sum() };
+            let sum: f64 = groups.values().map(one).sum();
+            most = Some(most.map_or(sum, |m| m.max(sum)));
+        }
+        most
     }
 
     /// Which of the kinds of nothing it is.
@@ -256,7 +322,7 @@ impl<'a> Judge<'a> {
             }
             part = Some(format!("the records of {zeros} of {} requests say zero", concerned.len()));
         }
-        for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct) {
+        for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct && self.applies(s)) {
             let of: Vec<&Counter> = counters.iter().filter(|c| c.signal == at).collect();
             if !of.is_empty() {
                 let name = signal.metric.as_deref().unwrap_or(&signal.id);

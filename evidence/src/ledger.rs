@@ -51,8 +51,6 @@ pub struct Bearer {
     /// Its ids are `ids[from..to]` of the source.
     from: u32,
     to: u32,
-    /// The record says of itself that it is a health probe.
-    pub probe: bool,
 }
 
 /// Events of one signal without ids.
@@ -81,6 +79,8 @@ pub struct SourceLedger {
     pub kinds: BTreeMap<&'static str, (u64, Cite)>,
     /// Instruments that a configuration record of it says are off.
     pub off: Vec<(usize, Cite)>,
+    /// Flags that a record of it shows.
+    pub flags: BTreeMap<usize, Cite>,
     pub sightings: Vec<Sighting>,
     pub records: Vec<Bearer>,
     pub tallies: BTreeMap<SignalRef, Tally>,
@@ -113,6 +113,11 @@ impl SourceLedger {
         }
         self.kinds.entry(event.kind.name).or_insert((0, cite)).0 += 1;
         self.turned_off(edges, event, cite);
+        for (i, flag) in edges.flagged_by(event.kind.name) {
+            if !self.flags.contains_key(&i) && flag.conditions.iter().all(|c| holds(c, &event.fields)) {
+                self.flags.insert(i, cite);
+            }
+        }
         let mut record = None;
         for (at, signal) in edges.of_kind(event.kind.name, format) {
             if !signal.conditions.iter().all(|c| holds(c, &event.fields)) {
@@ -120,7 +125,8 @@ impl SourceLedger {
             }
             let mut amount = None;
             if let Some(field) = &signal.amount {
-                amount = event.fields.iter().find(|f| f.name == field.as_str()).and_then(|f| number(&f.value));
+                let value = |name: &str| event.fields.iter().find(|f| f.name == name).and_then(|f| number(&f.value));
+                amount = field.split('+').filter_map(value).fold(None, |sum: Option<f64>, v| Some(sum.unwrap_or(0.0) + v));
                 if amount.is_none() && signal.zero_when.as_ref().is_some_and(|zero| holds(zero, &event.fields)) {
                     amount = Some(0.0);
                 }
@@ -177,9 +183,7 @@ impl SourceLedger {
         let numbers = self.numbers(event);
         let from = self.ids.len() as u32;
         self.ids.extend(numbers);
-        let says_probe = |f: &corr_parsers::event::Field<'_>| f.name == "probe" && f.value == corr_parsers::event::Value::Bool(true);
-        let probe = event.fields.iter().any(says_probe);
-        self.records.push(Bearer { cite, when, from, to: self.ids.len() as u32, probe });
+        self.records.push(Bearer { cite, when, from, to: self.ids.len() as u32 });
         self.records.len() as u32 - 1
     }
 
@@ -194,6 +198,9 @@ impl SourceLedger {
         self.lowest = self.lowest.into_iter().chain(later.lowest).min();
         for (kind, (count, first)) in later.kinds {
             self.kinds.entry(kind).or_insert((0, moved(first))).0 += count;
+        }
+        for (flag, cite) in later.flags {
+            self.flags.entry(flag).or_insert(moved(cite));
         }
         self.off.extend(later.off.into_iter().map(|(i, cite)| (i, moved(cite))));
         let numbers: Vec<u32> = later.texts.into_iter().map(|text| self.number(text)).collect();

@@ -68,6 +68,8 @@ pub struct Counter {
     pub series: String,
     pub endpoint: String,
     pub worker: Option<String>,
+    /// The series without the labels of tensor-parallel ranks: those that are alike here are replicas where every rank says the same.
+    pub rankless: String,
     /// Increase between samples inside the window, and the most that it can have been; in the family's unit.
     pub inner: f64,
     pub outer: Option<f64>,

@@ -66,12 +66,12 @@ impl Asking<'_> {
                 let fits = signal.labels.iter().all(|(name, value)| member.labels.get(name) == Some(value.as_str()));
                 if fits {
                     let hit = Hit { captured: self.captured, group, member, series };
-                    counters.extend(self.counter(at, &hit));
+                    counters.extend(self.counter(at, signal, &hit));
                 } else if signal.lazy_label && !self.has_labels(group, member.endpoint, signal) {
                     // The family is there, the label's series not yet: it counted nothing so far.
                     let spelled = format!("{metric}{{{}}}", labels(signal));
                     let known = counters.iter().any(|c: &Counter| c.signal == at && c.endpoint == self.endpoint(member.endpoint));
-                    if let Some(mut counter) = self.counter(at, &Hit { captured: self.captured, group, member, series: member.parts.series() })
+                    if let Some(mut counter) = self.counter(at, signal, &Hit { captured: self.captured, group, member, series: member.parts.series() })
                         && !known
                     {
                         counter.inner = 0.0;
@@ -97,11 +97,19 @@ impl Asking<'_> {
     }
 
     /// The series that counts: of a histogram its number of observations.
-    fn counter(&self, at: SignalRef, hit: &Hit<'_>) -> Option<Counter> {
+    fn counter(&self, at: SignalRef, signal: &Signal, hit: &Hit<'_>) -> Option<Counter> {
+        let of_sum = !matches!(signal.counts.as_str(), "requests" | "events" | "times");
         let capture = self.captured.capture();
         let id = match &hit.member.parts {
             Parts::One(id) if hit.group.typed.kind != Kind::Gauge => *id,
             Parts::One(_) => return None,
+            // What is counted is their sum, or how many there were.
+            Parts::Histogram { sum: Some(sum), .. } | Parts::Summary { sum: Some(sum), .. } if of_sum => {
+                if !self.observed(hit) {
+                    return None;
+                }
+                *sum
+            }
             Parts::Histogram { buckets, count, .. } => count.or_else(|| buckets.last().map(|b| b.1))?,
             Parts::Summary { count, .. } => (*count)?,
         };
@@ -147,6 +155,7 @@ impl Asking<'_> {
             series: capture.spelled(id),
             endpoint: self.endpoint(hit.member.endpoint),
             worker: mapped,
+            rankless: rankless(hit),
             inner,
             outer,
             base,
@@ -154,6 +163,17 @@ impl Asking<'_> {
             gap,
             cites,
         })
+    }
+
+    /// Something was observed at all: a sum of nothing is no zero.
+    fn observed(&self, hit: &Hit<'_>) -> bool {
+        let (Parts::Histogram { count, .. } | Parts::Summary { count, .. }) = &hit.member.parts else { return true };
+        let capture = self.captured.capture();
+        let last = |id: &corr_metrics::model::SeriesId| {
+            let last = capture.samples.blocks(id.0).last().map(|b| b.last)?;
+            capture.samples.between(id.0, last, last).last().map(|s| s.value)
+        };
+        count.as_ref().and_then(last).is_none_or(|n| n > 0.0)
     }
 
     /// The window, else the time that its worker's logs reach over, else that of the run.
@@ -185,6 +205,14 @@ impl Asking<'_> {
 /// Both spellings of a name are one family; a counter's `_total` may be missing where the exposition dropped it.
 fn same_family(name: &str, metric: &str) -> bool {
     canonical(name) == canonical(metric)
+}
+
+/// Labels of ranks that share one request.
+const RANKS: &[&str] = &["tp_rank", "pp_rank", "moe_ep_rank", "attn_cp_rank"];
+
+fn rankless(hit: &Hit<'_>) -> String {
+    let labels = hit.member.labels.iter().filter(|(name, _)| !RANKS.contains(name));
+    labels.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
 }
 
 fn labels(signal: &Signal) -> String {
