@@ -1,5 +1,8 @@
 //! The built-in table of edges is held to the parsers, to the metric table and to the rows of the upstream tables.
 
+#[path = "table/records.rs"]
+mod records;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
