@@ -6,7 +6,7 @@ use crate::compiled::SignalRef;
 use crate::definition::{Concerns, Edge, Proves, Signal, System};
 use crate::identity::RequestNo;
 use crate::instruments::State;
-use crate::judge::{AllShown, Judge, Occurred, Population};
+use crate::judge::{AllShown, Judge, Occurred, Population, Shown};
 use crate::verdict::{Activity, Attribution, Missing};
 
 /// A signal's record says which request it is of.
@@ -38,8 +38,7 @@ pub(crate) fn of(judge: &Judge<'_>, about: &About<'_>) -> (Attribution, Attribut
                 return (Attribution::Nothing, Attribution::Nothing);
             }
             // A record without an id may be of a request that another record names.
-            let unnamed = usize::try_from(occurred.anonymous).unwrap_or(usize::MAX);
-            let n = occurred.requests.len().max(unnamed);
+            let n = occurred.requests.len().max(usize::try_from(occurred.at_least).unwrap_or(usize::MAX));
             (occurred.requests.clone(), n, n - occurred.requests.len())
         }
         Concerns::RouterRequests => {
@@ -102,12 +101,18 @@ fn passed(occurred: &Occurred, concerned: &BTreeSet<RequestNo>) -> BTreeSet<Requ
     occurred.known.keys().filter(|no| concerned.contains(no)).copied().collect()
 }
 
-/// Records without ids that show requests at the router, by the signal that has most: so many requests there were at least.
+/// Records that each show one request at the router, by the signal that has most: so many requests there were at least, whether or not their ids
+/// are known. Beyond arrivals themselves only choices of a worker count that name nobody: others may be several of one request.
 fn arrived(judge: &Judge<'_>, shown: &AllShown) -> usize {
-    let at_router = |at: &SignalRef| judge.edges.edges().get(usize::from(at.edge)).is_some_and(|e| e.concerns == Concerns::RouterRequests);
-    let whole = |at: &SignalRef| judge.edges.get(*at).is_some_and(|s| s.direct && s.proves == Proves::Transition);
-    let counts = shown.iter().filter(|(at, _)| at_router(at) && whole(at)).map(|(_, of)| of.anonymous);
-    counts.max().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+    let of = |(at, shown): (&SignalRef, &Shown)| {
+        let edge = judge.edges.edges().get(usize::from(at.edge))?;
+        let signal = judge.edges.get(*at)?;
+        let arrival = at.edge == 0 && !signal.identity.is_empty();
+        let whole = edge.concerns == Concerns::RouterRequests && signal.direct && signal.proves == Proves::Transition;
+        let most = |of: fn(&(u64, u64)) -> u64| shown.by_ledger.values().map(of).max();
+        if arrival { most(|(named, unnamed)| named + unnamed) } else { most(|(_, unnamed)| *unnamed).filter(|_| whole) }
+    };
+    shown.iter().filter_map(of).max().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
 }
 
 /// The measurement for the systems that the run is of.

@@ -84,8 +84,11 @@ impl Edges {
             if flags.iter().skip(i + 1).any(|other| other.id == flag.id) {
                 return Err(TableError::Twice { what: "flag", id: flag.id.clone() });
             }
-            for kind in &flag.kinds {
-                flag_kinds.entry(kind.clone()).or_default().push(i);
+            for kind in flag.shown_by.iter().flat_map(|by| &by.kinds) {
+                let flags = flag_kinds.entry(kind.clone()).or_default();
+                if !flags.contains(&i) {
+                    flags.push(i);
+                }
             }
         }
         let mut by_kind: HashMap<String, Vec<SignalRef>> = HashMap::new();
@@ -102,7 +105,7 @@ impl Edges {
                 if signal.kinds.is_empty() != signal.metric.is_some() {
                     return Err(TableError::Source { edge: edge_id, signal: signal_id });
                 }
-                for wanted in signal.only_if.iter().chain(&signal.zeros_only_if) {
+                for wanted in signal.only_if.iter().chain(&signal.unless).chain(&signal.zeros_only_if) {
                     if !flags.iter().any(|f| f.id == *wanted) {
                         return Err(TableError::Flag { edge: edge_id, signal: signal_id, flag: wanted.clone() });
                     }

@@ -57,7 +57,14 @@ pub struct Flag {
     pub id: String,
     /// In words, as a reason: `a host tier is there`.
     pub title: String,
-    /// Kinds of records that can show it.
+    /// Records of which one shows it.
+    pub shown_by: Vec<Shows>,
+}
+
+/// Records that show something.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shows {
     pub kinds: Vec<String>,
     /// What such a record must say; all of them.
     #[serde(default, rename = "where")]
@@ -153,6 +160,12 @@ pub struct Signal {
     /// It is this signal only in runs that have this flag.
     #[serde(default)]
     pub only_if: Option<String>,
+    /// It is this signal only in runs that do not have this flag.
+    #[serde(default)]
+    pub unless: Option<String>,
+    /// Not in sources of workers of these roles: what a prefill server says of tokens is not decode.
+    #[serde(default)]
+    pub except_roles: Vec<String>,
     /// In runs that have this flag only its zeros say anything: an amount above zero may be another edge's.
     #[serde(default)]
     pub zeros_only_if: Option<String>,

@@ -288,8 +288,8 @@ impl Identity {
     }
 }
 
-/// A signal's record that names no request but a trace or a client's id belongs to the one request that has it, if there is only one; a trace that no
-/// request has is a request that is known by nothing else.
+/// A signal's record that names no request but a trace or a client's id belongs to the one request that has it, if there is only one; a trace or
+/// client's id that no request has is a request that is known by nothing else.
 fn resolve_by(ledgers: &[SourceLedger], of_record: &mut [Vec<Vec<RequestNo>>], requests: &mut Vec<Request>) {
     let mut owners: HashMap<(IdKind, String), Option<RequestNo>> = HashMap::new();
     for (no, request) in requests.iter().enumerate() {
@@ -308,13 +308,16 @@ fn resolve_by(ledgers: &[SourceLedger], of_record: &mut [Vec<Vec<RequestNo>>], r
             let owner = |id: &IdText| owners.get(&(id.kind, id.text.clone())).copied();
             let mut found: Vec<RequestNo> = ledger.ids(record).filter_map(|id| owner(id).flatten()).collect();
             found.dedup();
-            let traces: Vec<&IdText> = ledger.ids(record).filter(|id| id.kind == IdKind::TraceId).collect();
-            let no = match (&found[..], &traces[..]) {
-                ([only], _) => *only,
-                ([], [trace]) if owner(trace).is_none() => {
+            let own: Vec<&IdText> = ledger.ids(record).filter(|id| matches!(id.kind, IdKind::TraceId | IdKind::XRequestId)).collect();
+            let no = match &found[..] {
+                [only] => *only,
+                [] if !own.is_empty() && own.iter().all(|id| owner(id).is_none()) => {
                     let no = requests.len();
-                    requests.push(Request { ids: [((*trace).clone(), record.cite)].into(), ..Request::default() });
-                    owners.insert((IdKind::TraceId, trace.text.clone()), Some(no));
+                    let ids = own.iter().map(|id| ((*id).clone(), record.cite)).collect();
+                    requests.push(Request { ids, ..Request::default() });
+                    for id in own {
+                        owners.insert((id.kind, id.text.clone()), Some(no));
+                    }
                     no
                 }
                 _ => continue,

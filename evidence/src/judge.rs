@@ -53,6 +53,8 @@ pub(crate) struct Shown {
     /// Per request the amount (of several records the largest), and the record that says it.
     pub requests: BTreeMap<RequestNo, (Option<f64>, Cite)>,
     pub anonymous: u64,
+    /// Records by ledger: sources may be copies of each other, as a router's log and its log folder are.
+    pub by_ledger: BTreeMap<usize, (u64, u64)>,
     pub anonymous_amount: Option<f64>,
     pub cites: Vec<Cite>,
 }
@@ -98,6 +100,7 @@ impl<'a> Judge<'a> {
                 }
                 let of = shown.entry(sighting.signal).or_default();
                 of.records += 1;
+                of.by_ledger.entry(*l).or_default().0 += 1;
                 of.cite(sighting.cite, self.all_cites);
                 let known = of.requests.entry(no).or_insert((sighting.amount, sighting.cite));
                 if sighting.amount > known.0 {
@@ -113,6 +116,7 @@ impl<'a> Judge<'a> {
                 let of = shown.entry(*at).or_default();
                 of.records += tally.count;
                 of.anonymous += tally.count;
+                of.by_ledger.entry(l).or_default().1 += tally.count;
                 of.anonymous_amount = sum(of.anonymous_amount, tally.amount);
                 of.cite(tally.first, self.all_cites);
                 if tally.count > 1 {
@@ -127,19 +131,22 @@ impl<'a> Judge<'a> {
                 let of = shown.entry(sighting.signal).or_default();
                 of.records += 1;
                 of.anonymous += 1;
+                of.by_ledger.entry(l).or_default().1 += 1;
                 of.anonymous_amount = sum(of.anonymous_amount, sighting.amount);
                 of.cite(sighting.cite, self.all_cites);
             }
-            let _ = l;
         }
         shown
     }
 
     fn population(&self) -> Population {
         let mut population = Population::default();
+        let first_of_engine = self.edges.edges().iter().position(|e| e.concerns == Concerns::EngineRequests);
+        let mut all_served = BTreeSet::new();
         for (no, request) in self.scope.requests(self.identity) {
             let mut router = false;
             let mut engine = false;
+            let mut served = false;
             let mut arrivals: BTreeMap<(SignalRef, u32), usize> = BTreeMap::new();
             for (_, sighting) in request.seen(self.ledgers) {
                 let Some(signal) = self.edges.get(sighting.signal) else { continue };
@@ -149,7 +156,10 @@ impl<'a> Judge<'a> {
                 let passed = signal.direct && matches!(signal.proves, Proves::Transition | Proves::Attempt);
                 match edge.concerns {
                     Concerns::RouterRequests => router |= passed || is_first,
-                    Concerns::EngineRequests => engine |= passed,
+                    Concerns::EngineRequests => {
+                        engine |= passed && Some(usize::from(sighting.signal.edge)) == first_of_engine;
+                        served |= passed;
+                    }
                     Concerns::Occurrences => {}
                 }
                 if is_first && passed {
@@ -172,10 +182,14 @@ impl<'a> Judge<'a> {
             if engine {
                 population.engine.insert(no);
             }
+            if served {
+                all_served.insert(no);
+            }
         }
         if population.engine.is_empty() {
-            population.engine_unseen = true;
-            population.engine = population.router.clone();
+            // No engine's log says what arrived: those of the router, else those that some record says were served.
+            population.engine_unseen = !population.router.is_empty();
+            population.engine = if population.router.is_empty() { all_served } else { population.router.clone() };
         }
         let whose = if population.router.is_empty() { &population.engine } else { &population.router };
         let has_session = |no: &&RequestNo| self.identity.requests.get(**no).is_some_and(|r| !r.sessions.is_empty());
@@ -189,6 +203,9 @@ impl<'a> Judge<'a> {
         let mut hints = Vec::new();
         let mut proven_records = 0u64;
         let mut proven_anonymous = 0u64;
+        let mut attempted: BTreeSet<RequestNo> = BTreeSet::new();
+        let mut unclear = 0u64;
+        let mut at_least = 0u64;
         let mut proven_requests: BTreeSet<RequestNo> = BTreeSet::new();
         // What is known of each request: how much, by the largest direct figure.
         let mut known: BTreeMap<RequestNo, Option<f64>> = BTreeMap::new();
@@ -214,12 +231,17 @@ impl<'a> Judge<'a> {
                 if zeros_only && amount.is_none_or(|a| a > 0.0) {
                     continue;
                 }
-                let slot = known.entry(*no).or_insert(*amount);
-                if *amount > *slot {
-                    *slot = *amount;
+                let amount = self.in_unit(edge, signal, *amount);
+                let slot = known.entry(*no).or_insert(amount);
+                if amount > *slot {
+                    *slot = amount;
                 }
             }
+            if signal.proves == Proves::Attempt {
+                attempted.extend(seen.requests.keys().copied());
+            }
             if signal.proves != Proves::Transition || zeros_only {
+                unclear += u64::from(zeros_only) * seen.requests.values().filter(|(a, _)| a.is_some_and(|a| a > 0.0)).count() as u64;
                 continue;
             }
             let happened = |amount: Option<f64>| amount.is_none_or(|a| a > 0.0);
@@ -230,6 +252,7 @@ impl<'a> Judge<'a> {
             proven_anonymous = proven_anonymous.max(anonymous);
             if proven_requests.len() > before || anonymous > 0 {
                 proven_records += seen.records;
+                at_least = at_least.max(seen.requests.len() as u64 + anonymous);
             }
         }
         let counters: Vec<Counter> = self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
@@ -250,20 +273,41 @@ impl<'a> Judge<'a> {
         } else {
             self.nothing(number, &counters, &known, population)
         };
+        let why = match (activity, unclear) {
+            (_, 0) | (Activity::Proven | Activity::Active, _) => why,
+            (_, n) => Some(format!("{}those of {n} say an amount, but not of which tier", why.map_or(String::new(), |w| format!("{w}; ")))),
+        };
+        // A counter moved, and records say who tried.
+        if activity == Activity::Active && proven_requests.is_empty() && edge.concerns == Concerns::Occurrences {
+            proven_requests = attempted;
+        }
         let amount = if activity == Activity::Active { self.counted(edge, &counters) } else { said };
-        let occurred = Occurred { anonymous: proven_anonymous, requests: proven_requests, known };
+        let occurred = Occurred { anonymous: proven_anonymous, at_least, requests: proven_requests, known };
         let count = match (edge.concerns, activity) {
             (_, Activity::Active | Activity::Absent | Activity::Partial | Activity::NoSignal) => None,
             // A record without an id may be of a request that another record names.
-            (Concerns::Occurrences, _) => Some((occurred.requests.len() as u64).max(occurred.anonymous)),
+            (Concerns::Occurrences, _) => Some((occurred.requests.len() as u64).max(occurred.at_least)),
             (_, _) if occurred.requests.is_empty() => Some(occurred.anonymous),
-            (Concerns::RouterRequests, _) => Some(population.arrivals(occurred.requests.iter()) as u64),
-            _ => Some(occurred.requests.len() as u64),
+            // Of edges with amounts it is those to which some came; of others those that are shown to have passed.
+            (_, _) if said.is_some() && edge.unit != "seconds" => Some(occurred.requests.len() as u64),
+            (Concerns::RouterRequests, _) => Some(population.arrivals(occurred.known.keys().filter(|no| population.router.contains(no))) as u64),
+            _ => Some(occurred.known.keys().filter(|no| population.engine.contains(no)).count() as u64),
         };
         let missing = self.missing(number);
         let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing, shown };
         let (request, session) = attribute::of(self, &said);
         Some(Verdict { edge: number, activity, count, amount, request, session, proofs, hints, counters, missing, disagreements, why })
+    }
+
+    /// An amount in the edge's unit. What says that nothing happened says zero; an amount in another unit is none, but for its zero.
+    fn in_unit(&self, edge: &Edge, signal: &Signal, amount: Option<f64>) -> Option<f64> {
+        match (signal.proves, amount) {
+            (Proves::Absence, _) => Some(0.0),
+            (_, Some(0.0)) => Some(0.0),
+            (_, Some(amount)) if signal.counts == edge.unit => Some(amount),
+            (_, Some(amount)) if signal.counts == "milliseconds" && edge.unit == "seconds" => Some(amount / 1e3),
+            _ => None,
+        }
     }
 
     /// A record shows a flag of the run.
@@ -273,7 +317,7 @@ impl<'a> Judge<'a> {
 
     /// The signal means something in this run.
     fn applies(&self, signal: &Signal) -> bool {
-        signal.only_if.as_deref().is_none_or(|flag| self.has(flag))
+        signal.only_if.as_deref().is_none_or(|flag| self.has(flag)) && !signal.unless.as_deref().is_some_and(|flag| self.has(flag))
     }
 
     /// A counter's increase is this edge's.
@@ -415,6 +459,8 @@ impl<'a> Judge<'a> {
 pub(crate) struct Occurred {
     /// Occurrences that name no request.
     pub anonymous: u64,
+    /// By the signal that shows most of them.
+    pub at_least: u64,
     /// Requests to which it is proven to have happened.
     pub requests: BTreeSet<RequestNo>,
     /// Requests of which it is known whether it did, with the amount where one is said.

@@ -10,6 +10,7 @@ use corr_parsers::ids::{self, IdKind};
 use corr_parsers::stamp::Stamp;
 
 use crate::compiled::{Edges, SignalRef, equal, holds, number};
+use crate::definition::Shows;
 
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,13 +115,15 @@ impl SourceLedger {
         self.kinds.entry(event.kind.name).or_insert((0, cite)).0 += 1;
         self.turned_off(edges, event, cite);
         for (i, flag) in edges.flagged_by(event.kind.name) {
-            if !self.flags.contains_key(&i) && flag.conditions.iter().all(|c| holds(c, &event.fields)) {
+            let says = |by: &Shows| by.kinds.iter().any(|k| k == event.kind.name) && by.conditions.iter().all(|c| holds(c, &event.fields));
+            if !self.flags.contains_key(&i) && flag.shown_by.iter().any(says) {
                 self.flags.insert(i, cite);
             }
         }
         let mut record = None;
         for (at, signal) in edges.of_kind(event.kind.name, format) {
-            if !signal.conditions.iter().all(|c| holds(c, &event.fields)) {
+            let other_role = self.role.as_ref().is_some_and(|role| signal.except_roles.contains(role));
+            if other_role || !signal.conditions.iter().all(|c| holds(c, &event.fields)) {
                 continue;
             }
             let mut amount = None;

@@ -122,9 +122,13 @@ impl Asking<'_> {
             }
         }
         let (offset, _) = self.captured.dial().to_utc()?;
-        let (from, to) = self.window(mapped.as_deref())?;
-        let own = |at: i64| at.saturating_sub(offset);
-        let window = Window::new(own(from), own(to))?;
+        let own = |(from, to): (i64, i64)| Window::new(from.saturating_sub(offset), to.saturating_sub(offset));
+        let covered = own(self.window(mapped.as_deref())?)?;
+        // Of the whole run all samples count, also those after a worker's last line.
+        let window = match (self.scope.window, self.captured.extent()) {
+            (None, Some((first, last))) => Window::new(first.min(covered.from()), last.max(covered.to()))?,
+            _ => covered,
+        };
         let mut cursor = capture.samples.cursor();
         let scrapes = self.captured.scrapes_of(id);
         let answer = corr_metrics::window::counter::of_capture(capture, &mut cursor, id, window, &scrapes)?;
@@ -148,7 +152,7 @@ impl Asking<'_> {
             Answer::NoSamples(_) | Answer::Refused(_) => {}
         }
         let outer = answer.bracket().and_then(|b| b.1);
-        let gap = if ends.is_none() { Some("no sample of it lies in the window".to_string()) } else { self.gap(hit.member.endpoint, window) };
+        let gap = if ends.is_none() { Some("no sample of it lies in the window".to_string()) } else { self.gap(hit.member.endpoint, covered) };
         let cites = ends.map(|(first, last)| self.captured.citation(id, first.at, last.at)).into_iter().collect();
         Some(Counter {
             signal: at,
