@@ -10,6 +10,7 @@ mod query_metrics;
 pub mod scrape;
 pub mod show;
 pub mod sources;
+pub mod trace;
 mod window;
 
 use std::io::Write;
@@ -60,6 +61,7 @@ enum Command {
     Show(show::Args),
     Metrics(Box<metrics::Args>),
     Edges(Box<edges::Args>),
+    Trace(trace::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -76,6 +78,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
+        Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),

@@ -3,6 +3,7 @@
 mod details;
 mod json;
 mod table;
+pub mod trace;
 
 use std::io::{self, Write};
 
