@@ -13,7 +13,8 @@ fn identifies(name: &str) -> Option<IdKind> {
     match name {
         "x-request-id" => Some(IdKind::XRequestId),
         "x-dynamo-request-id" => Some(IdKind::RequestId),
-        "x-dynamo-session-id" | "x-claude-code-session-id" | "x-claude-code-agent-id" | "thread-id" | "session-id" | "x-session-id" => {
+        // `session-id` is none: the client that sends it beside `thread-id` keeps a cache key in it, and no version reads a session from it.
+        "x-dynamo-session-id" | "x-claude-code-session-id" | "x-claude-code-agent-id" | "thread-id" | "x-session-id" => {
             Some(IdKind::Session)
         }
         "x-dynamo-trajectory-id" => Some(IdKind::Session),

@@ -141,6 +141,14 @@ fn headers_name_sessions_of_every_client() {
     assert_eq!(event.withheld.len(), 1);
 }
 
+#[test]
+fn a_cache_key_beside_a_thread_is_no_session() {
+    let line = r#"{"schema":"dynamo.request.trace.v1","event_type":"request_end","event_time_unix_ms":1,"agent_context":{"session_id":"thread","agent_headers":{"session-id":["key-of-thread"],"thread-id":["thread"],"x-codex-window-id":["0"]}},"request":{"request_id":"r"}}"#;
+    let (event, _) = parse(&super::REQUEST_TRACE, line);
+    assert_eq!(ids(&event, IdKind::Session), ["thread"]);
+    assert_eq!(event.withheld.len(), 2);
+}
+
 /// What formats/dynamo.md 3.4 and 3.7 counted in A1: rows with a session, with an x-request-id, cancelled ones.
 #[test]
 fn the_rows_of_a1_are_as_counted() {
