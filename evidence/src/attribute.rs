@@ -85,7 +85,7 @@ pub(crate) fn of(judge: &Judge<'_>, about: &About<'_>) -> (Attribution, Attribut
     let session = if with_session == 0 {
         if proven.is_empty() {
             let none = why_no_session(judge, &BTreeSet::new());
-            if !session_instruments(judge).iter().any(|i| judge.instruments.is_there(*i)) {
+            if session_instruments(judge).iter().all(|i| saying_sessions(judge, *i).is_empty()) {
                 reasons.insert(none, n);
             }
         }
@@ -153,22 +153,41 @@ fn why_no_request(judge: &Judge<'_>, edge: &Edge, missing: &[Missing], unnamed: 
     }
 }
 
+/// Signals whose records say a session: under its own name, or by the key that keeps a session's requests on one worker.
+fn session_signals<'j>(judge: &Judge<'j>) -> impl Iterator<Item = (usize, &'j Signal)> {
+    let edges = judge.edges;
+    let bears = |s: &&Signal| s.identity.iter().any(|id| matches!(id.as_str(), "session" | "routing_key"));
+    edges.all().map(|(_, s)| s).filter(bears).filter_map(|s| Some((edges.instrument_of(s)?, s)))
+}
+
 fn session_instruments(judge: &Judge<'_>) -> BTreeSet<usize> {
-    let bears = |s: &&Signal| s.identity.iter().any(|id| id == "session");
-    judge.edges.all().map(|(_, s)| s).filter(bears).filter_map(|s| judge.edges.instrument_of(s)).collect()
+    session_signals(judge).map(|(i, _)| i).collect()
+}
+
+/// The ledgers of an instrument that have a record of a kind that can say a session: being there is not enough, where most of what it writes
+/// has none.
+fn saying_sessions(judge: &Judge<'_>, instrument: usize) -> BTreeSet<usize> {
+    let State::There(ledgers) = judge.instruments.state(instrument) else { return BTreeSet::new() };
+    let has_kind = |l: &&usize| {
+        let Some(ledger) = judge.ledgers.get(**l) else { return false };
+        session_signals(judge).any(|(i, s)| i == instrument && s.kinds.iter().any(|k| ledger.kinds.contains_key(k.as_str())))
+    };
+    ledgers.iter().filter(has_kind).copied().collect()
 }
 
 fn why_no_session(judge: &Judge<'_>, sources: &BTreeSet<usize>) -> String {
     let all = session_instruments(judge);
-    let has = |i: &usize| matches!(judge.instruments.state(*i), State::There(l) if l.iter().any(|l| sources.contains(l)));
-    let own = titles(judge, all.iter().copied().filter(has));
+    let saying: BTreeMap<usize, BTreeSet<usize>> =
+        all.iter().map(|i| (*i, saying_sessions(judge, *i))).filter(|(_, l)| !l.is_empty()).collect();
+    let own = titles(judge, saying.iter().filter(|(_, l)| !l.is_disjoint(sources)).map(|(i, _)| *i));
     if !own.is_empty() {
         return format!("its record in {own} bears no session");
     }
-    let there = titles(judge, all.iter().copied().filter(|i| judge.instruments.is_there(*i)));
+    let there = titles(judge, saying.keys().copied());
     if !there.is_empty() {
         return format!("no record of it in {there}");
     }
     let absent = titles(judge, all.iter().copied().filter(|i| !judge.instruments.is_there(*i)));
-    format!("nothing captured bears a session; not there: {absent}")
+    let absent = if absent.is_empty() { String::new() } else { format!("; not there: {absent}") };
+    format!("nothing captured bears a session{absent}")
 }

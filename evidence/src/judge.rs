@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::attribute;
 use crate::compiled::{Edges, SignalRef};
-use crate::definition::{Concerns, Edge, Proves, Signal};
+use crate::definition::{Concerns, Edge, Proves, Signal, System};
 use crate::identity::{Identity, RequestNo};
 use crate::instruments::{Instruments, State};
 use crate::ledger::{Cite, SourceLedger, overlaps};
@@ -190,6 +190,9 @@ impl<'a> Judge<'a> {
             // No engine's log says what arrived: those of the router, else those that some record says were served.
             population.engine_unseen = !population.router.is_empty();
             population.engine = if population.router.is_empty() { all_served } else { population.router.clone() };
+        } else {
+            // One engine's log may be there and another's not: what was served had arrived, whoever says so.
+            population.engine.extend(all_served);
         }
         let whose = if population.router.is_empty() { &population.engine } else { &population.router };
         let has_session = |no: &&RequestNo| self.identity.requests.get(**no).is_some_and(|r| !r.sessions.is_empty());
@@ -364,10 +367,13 @@ impl<'a> Judge<'a> {
         let mut part: Option<String> = None;
         let zeros = concerned.iter().filter(|no| matches!(known.get(no), Some(Some(a)) if *a == 0.0)).count();
         if zeros > 0 {
-            if zeros == concerned.len() {
-                return (Activity::Absent, Some(format!("the records of all {zeros} requests say zero")));
-            }
-            part = Some(format!("the records of {zeros} of {} requests say zero", concerned.len()));
+            part = match (zeros == concerned.len(), self.unlogged()) {
+                (true, None) => return (Activity::Absent, Some(format!("the records of all {zeros} requests say zero"))),
+                (true, Some(engine)) => Some(format!(
+                    "the records of all {zeros} requests that are known say zero; no log is there of {engine}, which was scraped"
+                )),
+                (false, _) => Some(format!("the records of {zeros} of {} requests say zero", concerned.len())),
+            };
         }
         for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct && self.applies(s)) {
             let of: Vec<&Counter> = counters.iter().filter(|c| c.signal == at).collect();
@@ -379,10 +385,15 @@ impl<'a> Judge<'a> {
                 }
             }
             if signal.silence_is_zero && !self.scope.by_identity() {
-                match self.covered(signal) {
-                    Some(true) => return (Activity::Absent, Some(format!("{} would say it each time, and says none", self.title(signal)))),
-                    Some(false) => part = part.or_else(|| Some(format!("{} says none, but covers only a part", self.title(signal)))),
-                    None => {}
+                match (self.covered(signal), self.before(edge, signal)) {
+                    (Some(true), Some(unseen)) => {
+                        part = part.or_else(|| Some(format!("{} says none; not there: {unseen}", self.title(signal))))
+                    }
+                    (Some(true), None) => {
+                        return (Activity::Absent, Some(format!("{} would say it each time, and says none", self.title(signal))));
+                    }
+                    (Some(false), _) => part = part.or_else(|| Some(format!("{} says none, but covers only a part", self.title(signal)))),
+                    (None, _) => {}
                 }
             }
         }
@@ -395,6 +406,39 @@ impl<'a> Judge<'a> {
     fn title(&self, signal: &Signal) -> &str {
         let instrument = self.edges.instrument_of(signal).and_then(|i| self.edges.instruments().get(i));
         instrument.map_or("an instrument", |i| i.title.as_str())
+    }
+
+    /// An engine whose metrics are there and no log: requests may have come to it that no record shows. A log that no worker is known of may be its.
+    fn unlogged(&self) -> Option<&str> {
+        let engines = || self.edges.instruments().iter().filter(|i| i.system == System::Sglang);
+        let of_engine = |l: &&SourceLedger| engines().any(|i| i.formats.iter().any(|f| l.formats.contains(f.as_str())));
+        if self.ledgers.iter().filter(of_engine).any(|l| l.worker.is_none()) {
+            return None;
+        }
+        let logged = |c: &Counter| c.worker.is_some() && self.ledgers.iter().any(|l| l.worker == c.worker);
+        let system = |c: &Counter| Some(self.edges.instruments().get(self.edges.instrument_of(self.edges.get(c.signal)?)?)?.system);
+        self.counters.iter().find(|c| system(c) == Some(System::Sglang) && !logged(c)).map(|c| c.endpoint.as_str())
+    }
+
+    /// Logs of a router that stood before the signal's engine and could show the edge, if none of them is there: what came no further than the
+    /// router is in no engine's log. A router's logs are those that can show an arrival at it.
+    fn before(&self, edge: usize, signal: &Signal) -> Option<String> {
+        let instrument = |s: &Signal| self.edges.instrument_of(s);
+        let system = |i: usize| self.edges.instruments().get(i).map(|i| i.system);
+        if instrument(signal).and_then(system) != Some(System::Sglang) {
+            return None;
+        }
+        let records =
+            |edge: usize| self.edges.signals(edge).filter(|(_, s)| s.direct && s.metric.is_none()).filter_map(|(_, s)| instrument(s));
+        let arrivals: BTreeSet<usize> = records(0).collect();
+        let of_router =
+            |i: &usize| system(*i).is_some_and(|of| of != System::Sglang && self.instruments.concerns(of)) && arrivals.contains(i);
+        let logs: BTreeSet<usize> = records(edge).filter(of_router).collect();
+        if logs.iter().any(|i| self.instruments.is_there(*i)) {
+            return None;
+        }
+        let titles: Vec<&str> = logs.iter().filter_map(|i| Some(self.edges.instruments().get(*i)?.title.as_str())).collect();
+        (!titles.is_empty()).then(|| titles.join(", "))
     }
 
     /// Whether the sources of a signal's instrument reach over the window; `None` without any.
