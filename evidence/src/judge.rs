@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::attribute;
 use crate::compiled::{Edges, SignalRef};
-use crate::definition::{Concerns, Edge, Proves, Signal, System};
+use crate::definition::{Concerns, Edge, Proves, Signal};
 use crate::identity::{Identity, RequestNo};
 use crate::instruments::{Instruments, State};
 use crate::ledger::{Cite, SourceLedger, overlaps};
@@ -275,7 +275,12 @@ impl<'a> Judge<'a> {
         } else if counters.iter().any(moved) {
             (Activity::Active, None)
         } else {
-            self.nothing(number, &counters, &known, population)
+            match (self.nothing(number, &counters, &known, population), self.of_earlier(number)) {
+                ((Activity::Absent | Activity::NoSignal, _), n) if n > 0 => {
+                    (Activity::Partial, Some(format!("records in the window show it of {n} requests that were first seen outside of it")))
+                }
+                (nothing, _) => nothing,
+            }
         };
         let why = match (activity, unclear) {
             (_, 0) | (Activity::Proven | Activity::Active, _) => why,
@@ -317,12 +322,12 @@ impl<'a> Judge<'a> {
     }
 
     /// A record shows a flag of the run.
-    fn has(&self, flag: &str) -> bool {
+    pub(crate) fn has(&self, flag: &str) -> bool {
         self.edges.flag(flag).is_some_and(|flag| self.ledgers.iter().any(|l| l.flags.contains_key(&flag)))
     }
 
     /// The signal means something in this run.
-    fn applies(&self, signal: &Signal) -> bool {
+    pub(crate) fn applies(&self, signal: &Signal) -> bool {
         signal.only_if.as_deref().is_none_or(|flag| self.has(flag)) && !signal.unless.as_deref().is_some_and(|flag| self.has(flag))
     }
 
@@ -350,103 +355,6 @@ impl<'a> Judge<'a> {
             most = Some(most.map_or(sum, |m| m.max(sum)));
         }
         most
-    }
-
-    /// Which of the kinds of nothing it is.
-    fn nothing(
-        &self,
-        edge: usize,
-        counters: &[Counter],
-        known: &BTreeMap<RequestNo, Option<f64>>,
-        population: &Population,
-    ) -> (Activity, Option<String>) {
-        let concerned = match self.edges.edges().get(edge).map(|e| e.concerns) {
-            Some(Concerns::RouterRequests) => &population.router,
-            _ => &population.engine,
-        };
-        let mut part: Option<String> = None;
-        let zeros = concerned.iter().filter(|no| matches!(known.get(no), Some(Some(a)) if *a == 0.0)).count();
-        if zeros > 0 {
-            part = match (zeros == concerned.len(), self.unlogged()) {
-                (true, None) => return (Activity::Absent, Some(format!("the records of all {zeros} requests say zero"))),
-                (true, Some(engine)) => Some(format!(
-                    "the records of all {zeros} requests that are known say zero; no log is there of {engine}, which was scraped"
-                )),
-                (false, _) => Some(format!("the records of {zeros} of {} requests say zero", concerned.len())),
-            };
-        }
-        for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct && self.applies(s)) {
-            let of: Vec<&Counter> = counters.iter().filter(|c| c.signal == at).collect();
-            if !of.is_empty() {
-                let name = signal.metric.as_deref().unwrap_or(&signal.id);
-                match of.iter().find_map(|c| c.gap.as_ref()) {
-                    None => return (Activity::Absent, Some(format!("`{name}` did not move, and was scraped over the whole window"))),
-                    Some(gap) => part = part.or_else(|| Some(format!("`{name}` did not move where it was scraped: {gap}"))),
-                }
-            }
-            if signal.silence_is_zero && !self.scope.by_identity() {
-                match (self.covered(signal), self.before(edge, signal)) {
-                    (Some(true), Some(unseen)) => {
-                        part = part.or_else(|| Some(format!("{} says none; not there: {unseen}", self.title(signal))))
-                    }
-                    (Some(true), None) => {
-                        return (Activity::Absent, Some(format!("{} would say it each time, and says none", self.title(signal))));
-                    }
-                    (Some(false), _) => part = part.or_else(|| Some(format!("{} says none, but covers only a part", self.title(signal)))),
-                    (None, _) => {}
-                }
-            }
-        }
-        match part {
-            Some(why) => (Activity::Partial, Some(why)),
-            None => (Activity::NoSignal, None),
-        }
-    }
-
-    fn title(&self, signal: &Signal) -> &str {
-        let instrument = self.edges.instrument_of(signal).and_then(|i| self.edges.instruments().get(i));
-        instrument.map_or("an instrument", |i| i.title.as_str())
-    }
-
-    /// An engine whose metrics are there and no log: requests may have come to it that no record shows. A log that no worker is known of may be its.
-    fn unlogged(&self) -> Option<&str> {
-        let engines = || self.edges.instruments().iter().filter(|i| i.system == System::Sglang);
-        let of_engine = |l: &&SourceLedger| engines().any(|i| i.formats.iter().any(|f| l.formats.contains(f.as_str())));
-        if self.ledgers.iter().filter(of_engine).any(|l| l.worker.is_none()) {
-            return None;
-        }
-        let logged = |c: &Counter| c.worker.is_some() && self.ledgers.iter().any(|l| l.worker == c.worker);
-        let system = |c: &Counter| Some(self.edges.instruments().get(self.edges.instrument_of(self.edges.get(c.signal)?)?)?.system);
-        self.counters.iter().find(|c| system(c) == Some(System::Sglang) && !logged(c)).map(|c| c.endpoint.as_str())
-    }
-
-    /// Logs of a router that stood before the signal's engine and could show the edge, if none of them is there: what came no further than the
-    /// router is in no engine's log. A router's logs are those that can show an arrival at it.
-    fn before(&self, edge: usize, signal: &Signal) -> Option<String> {
-        let instrument = |s: &Signal| self.edges.instrument_of(s);
-        let system = |i: usize| self.edges.instruments().get(i).map(|i| i.system);
-        if instrument(signal).and_then(system) != Some(System::Sglang) {
-            return None;
-        }
-        let records =
-            |edge: usize| self.edges.signals(edge).filter(|(_, s)| s.direct && s.metric.is_none()).filter_map(|(_, s)| instrument(s));
-        let arrivals: BTreeSet<usize> = records(0).collect();
-        let of_router =
-            |i: &usize| system(*i).is_some_and(|of| of != System::Sglang && self.instruments.concerns(of)) && arrivals.contains(i);
-        let logs: BTreeSet<usize> = records(edge).filter(of_router).collect();
-        if logs.iter().any(|i| self.instruments.is_there(*i)) {
-            return None;
-        }
-        let titles: Vec<&str> = logs.iter().filter_map(|i| Some(self.edges.instruments().get(*i)?.title.as_str())).collect();
-        (!titles.is_empty()).then(|| titles.join(", "))
-    }
-
-    /// Whether the sources of a signal's instrument reach over the window; `None` without any.
-    fn covered(&self, signal: &Signal) -> Option<bool> {
-        let State::There(ledgers) = self.instruments.state(self.edges.instrument_of(signal)?) else { return None };
-        let spans = ledgers.iter().filter(|l| self.scope.has_ledger(**l)).filter_map(|l| self.ledgers.get(*l)?.span);
-        let (from, to) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
-        Some(self.scope.window.is_none_or(|w| from <= w.0 && to >= w.1))
     }
 
     /// Instruments of an edge's direct signals that were not there.

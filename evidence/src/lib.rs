@@ -5,7 +5,7 @@
 //! ```text
 //! records ─ ledger ─ identity ─┐
 //! captures ─ counters ─────────┼─ judge ─ verdict
-//! edges.toml ─ compiled ───────┘   (attribute: to whom)
+//! edges.toml ─ compiled ───────┘   (attribute: to whom; nothing: why none is shown)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -22,5 +22,6 @@ pub mod identity;
 pub mod instruments;
 pub mod judge;
 pub mod ledger;
+mod nothing;
 pub mod scope;
 pub mod verdict;

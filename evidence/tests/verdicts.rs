@@ -271,7 +271,7 @@ proptest! {
                 for whom in [&verdict.request, &verdict.session] {
                     prop_assert!(matches!(whom, Attribution::Unprovable { .. }), "{}: {whom:?}", edge.id);
                 }
-                prop_assert!(verdict.proofs.iter().all(|p| p.requests == 0 || p.amount == Some(0.0) || p.amount.is_none()), "{}", edge.id);
+                prop_assert!(!shown_happened(&run, &scope, verdict), "{}: no signal, and a record shows it", edge.id);
             }
             check_attribution(&verdict.request, verdict.activity, &format!("{} by request", edge.id))?;
             check_attribution(&verdict.session, verdict.activity, &format!("{} by session", edge.id))?;
