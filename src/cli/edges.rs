@@ -69,7 +69,7 @@ pub struct Args {
     /// Every edge with its proofs, their citations, and what is not there.
     #[arg(long)]
     pub explain: bool,
-    /// Cite every record in JSON, not the first and the last of each signal.
+    /// Cite every record that bears an id in JSON, not the first and the last of each signal; of those without one the query beside them gives all.
     #[arg(long)]
     pub all_citations: bool,
     /// A gate: the edge must be active (or proven) in the scope.

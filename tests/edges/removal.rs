@@ -244,9 +244,9 @@ fn sglang_without_one_artifact() {
             // The gateway's refusals are nowhere else, and the engines' silence is not the gateway's; its metrics say that it was there.
             (&["router.log"], &[("request-router", "no-signal"), ("rejection", "partial")]),
             (&["metrics"], &[("router-worker", "no-signal"), ("writeback-drop", "no-signal")]),
-            // Counters of the prefill server say that it went on; the decode server's records say nothing of what came to the other.
-            (&["prefill.log"], &[("prefill", "active")]),
-            (&["decode.log"], &[("decode", "active")]),
+            // Counters of the server whose log is gone say that it went on; the other's records and its silence say nothing of what came to it.
+            (&["prefill.log"], &[("prefill", "active"), ("retraction", "partial")]),
+            (&["decode.log"], &[("decode", "active"), ("retraction", "partial")]),
             // Records of requests are gone: counters are left, of which those of lower tiers were never exposed.
             (
                 &["prefill.log", "decode.log"],
