@@ -14,5 +14,7 @@ mod fixtures;
 mod golden;
 #[path = "edges/removal.rs"]
 mod removal;
+#[path = "edges/scopes.rs"]
+mod scopes;
 #[path = "edges/trace.rs"]
 mod trace;

@@ -87,7 +87,10 @@ impl<'a> Judge<'a> {
 
     fn shown(&self) -> AllShown {
         let mut shown = AllShown::new();
-        let mut attached: Vec<Vec<bool>> = self.ledgers.iter().map(|l| vec![false; l.sightings.len()]).collect();
+        let none = || -> Vec<Vec<bool>> { self.ledgers.iter().map(|l| vec![false; l.sightings.len()]).collect() };
+        let mut attached = none();
+        // A record that lists several requests is one record.
+        let mut counted = none();
         for (no, request) in self.identity.requests.iter().enumerate() {
             let meant = self.scope.has(no, request) && !request.probe;
             for (l, s) in &request.sightings {
@@ -99,9 +102,12 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 let of = shown.entry(sighting.signal).or_default();
-                of.records += 1;
+                let before = counted.get_mut(*l).and_then(|c| c.get_mut(*s)).is_some_and(|slot| std::mem::replace(slot, true));
+                if !before {
+                    of.records += 1;
+                    of.cite(sighting.cite, self.all_cites);
+                }
                 of.by_ledger.entry(*l).or_default().0 += 1;
-                of.cite(sighting.cite, self.all_cites);
                 let known = of.requests.entry(no).or_insert((sighting.amount, sighting.cite));
                 if sighting.amount > known.0 {
                     *known = (sighting.amount, sighting.cite);

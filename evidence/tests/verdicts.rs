@@ -60,6 +60,8 @@ struct Made {
     signal: usize,
     copy: u8,
     request: Option<u8>,
+    /// A second one that the record lists.
+    other: Option<u8>,
     session: Option<u8>,
     amount: Option<u8>,
     second: u8,
@@ -99,6 +101,9 @@ fn event(edges: &Edges, signal: &Signal, made: &Made) -> Option<(&'static str, E
     }
     if let Some(request) = made.request {
         event.id(IdKind::RequestId, format!("r{request}"));
+        if let Some(other) = made.other {
+            event.id(IdKind::RequestId, format!("r{other}"));
+        }
         if let Some(session) = made.session {
             event.id(IdKind::Session, format!("s{session}"));
         }
@@ -156,11 +161,12 @@ fn of<T: Clone + std::fmt::Debug + 'static>(of: impl Strategy<Value = T> + 'stat
 }
 
 fn records() -> impl Strategy<Value = Vec<Made>> {
-    let one = (any::<prop::sample::Index>(), 0..2u8, of(0..4u8), of(0..2u8), of(0..3u8), 0..10u8);
-    let one = one.prop_map(|(signal, copy, request, session, amount, second)| Made {
+    let one = (any::<prop::sample::Index>(), 0..2u8, of(0..4u8), of(0..4u8), of(0..2u8), of(0..3u8), 0..10u8);
+    let one = one.prop_map(|(signal, copy, request, other, session, amount, second)| Made {
         signal: signal.index(10_000),
         copy,
         request,
+        other,
         session,
         amount,
         second,
@@ -281,7 +287,7 @@ proptest! {
             for proof in &verdict.proofs {
                 prop_assert!(!proof.cites.is_empty() && proof.records > 0, "{}: a proof without a record", edge.id);
                 let cited: BTreeSet<&Cite> = proof.cites.iter().collect();
-                prop_assert!(cited.len() as u64 <= proof.records, "{}", edge.id);
+                prop_assert!(cited.len() == proof.cites.len() && cited.len() as u64 <= proof.records, "{}: a record counts once", edge.id);
             }
         }
     }

@@ -42,7 +42,7 @@ pub fn copy(from: &Path, to: &Path) {
     copy_below(from, to, &|path| {
         let name = path.file_name().unwrap().to_string_lossy();
         let other = path.parent().is_some_and(|p| p.ends_with("journal")) && name != "journal.export.gz";
-        !is_answer(&name) && !(journal && other)
+        !(is_answer(&name) || journal && other)
     });
 }
 

@@ -119,8 +119,11 @@ fn says(edge: &Value) -> [String; 5] {
     [text(&edge["activity"]), spelled(&edge["request"]), spelled(&edge["session"]), text(&edge["count"]), text(&edge["amount"])]
 }
 
-/// Takes artifacts away one by one. `expected` says, worked out by hand, on which edges the activity becomes another.
-fn take_away(below: &str, artifacts: &[(&[&str], &[(&str, &str)])]) {
+/// An artifact's paths, and, worked out by hand, the edges whose activity becomes another without it, with what it becomes.
+type Taken<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+
+/// Takes artifacts away one by one.
+fn take_away(below: &str, artifacts: &[Taken<'_>]) {
     let Some(cases) = cases() else { return };
     let capture = Capture::of(&cases, below);
     let whole = json(&["edges", capture.path(), "--all-citations"]);
