@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::compare::{CompareOf, ShareOf};
+
 /// A whole table: the built-in one, or a user's additions.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +18,10 @@ pub struct Table {
     pub flags: Vec<Flag>,
     #[serde(default, rename = "edge")]
     pub edges: Vec<Edge>,
+    #[serde(default, rename = "share")]
+    pub shares: Vec<ShareOf>,
+    #[serde(default, rename = "compare")]
+    pub comparisons: Vec<CompareOf>,
     /// Rows of the upstream tables that no signal stands for, each with the reason.
     #[serde(default)]
     pub unmapped: Vec<Unmapped>,

@@ -16,11 +16,13 @@
 
 mod attribute;
 pub mod builtin;
+pub mod compare;
 pub mod compiled;
 pub mod definition;
 pub mod identity;
 pub mod instruments;
 pub mod judge;
 pub mod ledger;
+pub mod rules;
 pub mod scope;
 pub mod verdict;

@@ -7,11 +7,13 @@ pub mod trace;
 use std::collections::BTreeSet;
 
 use corr_evidence::builtin;
+use corr_evidence::compare::{Comparison, Share};
 use corr_evidence::compiled::Edges;
 use corr_evidence::identity::Identity;
 use corr_evidence::instruments::Instruments;
-use corr_evidence::judge::{Judge, Population};
+use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger};
+use corr_evidence::rules::{self, Known, Warning};
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Verdict};
 
@@ -31,11 +33,28 @@ pub struct Evidence<'s> {
     pub not_read: Vec<NotRead>,
 }
 
-/// Verdicts on a scope, and whom they are about.
+/// Verdicts on a scope, whom they are about, and what stands beside them.
 pub struct Judged {
     pub instruments: Instruments,
     pub population: Population,
     pub verdicts: Vec<Verdict>,
+    pub shares: Vec<Share>,
+    pub comparisons: Vec<Comparison>,
+    pub warnings: Vec<Warning>,
+}
+
+/// What verdicts need to know beside records and counters.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Names of the families that were captured.
+    pub families: BTreeSet<String>,
+    pub counters: Vec<Counter>,
+    /// One session is asked about.
+    pub of_session: bool,
+    /// The run's records name a warm-up.
+    pub has_warmup: bool,
+    /// Keep the citation of every record.
+    pub all_cites: bool,
 }
 
 impl<'s> Evidence<'s> {
@@ -62,20 +81,29 @@ impl<'s> Evidence<'s> {
         self.ledgers.iter().enumerate().filter(own).map(|(i, _)| i).collect()
     }
 
-    /// Judges a scope. Counters are asked of the captures.
-    pub fn judge(&self, scope: &Scope, families: &BTreeSet<String>, counters: &[Counter], all_cites: bool) -> Judged {
-        let instruments = Instruments::new(&self.edges, &self.ledgers, families);
+    /// Judges a scope.
+    pub fn judge(&self, scope: &Scope, beside: &Beside) -> Judged {
+        let instruments = Instruments::new(&self.edges, &self.ledgers, &beside.families);
         let judge = Judge {
             edges: &self.edges,
             ledgers: &self.ledgers,
             identity: &self.identity,
             instruments: &instruments,
-            counters,
+            counters: &beside.counters,
             scope,
-            all_cites,
+            all_cites: beside.all_cites,
         };
-        let (population, verdicts) = judge.verdicts();
-        Judged { instruments, population, verdicts }
+        let Findings { population, verdicts, shares, comparisons } = judge.findings();
+        let known = Known {
+            edges: &self.edges,
+            ledgers: &self.ledgers,
+            families: &beside.families,
+            scope,
+            of_session: beside.of_session,
+            has_warmup: beside.has_warmup,
+        };
+        let warnings = rules::check(&known, &verdicts);
+        Judged { instruments, population, verdicts, shares, comparisons, warnings }
     }
 
     /// Families of the captures and what their counters did in a scope.

@@ -18,9 +18,11 @@ pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
             writeln!(out)?;
             edge(edged, verdict, paint, out)?;
         }
-        return Ok(());
+        beside(edged, out)?;
+        return warnings(edged, paint, out);
     }
-    beware(edged, paint, out)?;
+    beside(edged, out)?;
+    warnings(edged, paint, out)?;
     unprovable(edged, paint, out)
 }
 
@@ -137,18 +139,71 @@ fn to_whom(what: &str, of: &Attribution, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// What signals that are seen here are taken for.
-fn beware(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let mut first = true;
-    for verdict in edged.verdicts() {
-        let seen = !verdict.proofs.is_empty() || !verdict.hints.is_empty() || verdict.counters.iter().any(Counter::moved);
-        let Some(edge) = edged.evidence.edges.edges().get(verdict.edge).filter(|_| seen) else { continue };
-        for text in &edge.beware {
-            if std::mem::take(&mut first) {
-                writeln!(out)?;
-            }
-            writeln!(out, "{} {}: {}", paint.tone(Tone::Warn, "beware"), terminal(&edge.id), terminal(text))?;
+/// Shares, and what was held against each other.
+fn beside(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if !edged.only.is_empty() {
+        return Ok(());
+    }
+    if !edged.judged.shares.is_empty() || !edged.judged.comparisons.is_empty() {
+        writeln!(out)?;
+    }
+    for share in &edged.judged.shares {
+        let quotient = if share.below > 0.0 { format!("{:.3}", share.above / share.below) } else { "-".into() };
+        writeln!(
+            out,
+            "{}: {quotient} = {} of {} tokens, {} requests: {}",
+            terminal(&share.of.id),
+            figure(share.above),
+            figure(share.below),
+            grouped(share.requests as u64),
+            terminal(&share.of.says)
+        )?;
+        cites(edged, &share.cites, out)?;
+    }
+    for found in &edged.judged.comparisons {
+        let differ = found.requests - found.agree;
+        let conflict = if differ > 0 && found.of.independent { "conflict: " } else { "" };
+        writeln!(
+            out,
+            "{}: {conflict}{} of {} requests agree ({} against {}): {}",
+            terminal(&found.of.id),
+            grouped(found.agree as u64),
+            grouped(found.requests as u64),
+            figure(found.left),
+            figure(found.right),
+            terminal(&found.of.says)
+        )?;
+        for one in found.differ.iter().take(if edged.explain { 5 } else { 1 }) {
+            writeln!(
+                out,
+                "  {}: {} ({}) against {} ({})",
+                terminal(&one.request),
+                figure(one.left),
+                terminal(&edged.evidence.locator(one.left_cite)),
+                figure(one.right),
+                terminal(&edged.evidence.locator(one.right_cite))
+            )?;
         }
+    }
+    Ok(())
+}
+
+fn cites(edged: &Edged<'_>, cites: &[corr_evidence::ledger::Cite], out: &mut dyn Write) -> io::Result<()> {
+    let cites: Vec<String> = cites.iter().take(2).map(|c| edged.evidence.locator(*c)).collect();
+    if cites.is_empty() { Ok(()) } else { writeln!(out, "  {}", terminal(&cites.join(" … "))) }
+}
+
+/// Rules of the trade that this run would let someone fall for.
+fn warnings(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let meant = |edge: Option<usize>| edged.only.is_empty() || edge.is_some_and(|e| edged.only.contains(&e));
+    let mut first = true;
+    for warning in edged.judged.warnings.iter().filter(|w| meant(w.edge)) {
+        if std::mem::take(&mut first) {
+            writeln!(out)?;
+        }
+        let edge = warning.edge.and_then(|e| edged.evidence.edges.edges().get(e)).map_or("run", |e| e.id.as_str());
+        writeln!(out, "{} {}: {}", paint.tone(Tone::Warn, "beware"), terminal(edge), terminal(&warning.says))?;
+        cites(edged, &warning.cites, out)?;
     }
     Ok(())
 }
