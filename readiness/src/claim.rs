@@ -1,0 +1,159 @@
+//! Claims about a unit, for scripts: they hold, they do not, or that cannot be known. A negative needs coverage.
+
+use serde::Serialize;
+
+use crate::history::{Invocation, Opened, TrapKind, UnitHistory, Verdict};
+use crate::time::{Cite, Instant, Length};
+
+/// What is claimed of one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Every start was ready within so many nanoseconds.
+    ReadyWithin(i64),
+    /// Between two runs no client went unserved for longer than so many nanoseconds.
+    OutageMax(i64),
+    /// There was one run.
+    NoRestarts,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "answer")]
+pub enum Answer {
+    Holds { says: String, cites: Vec<Cite> },
+    DoesNotHold { says: String, cites: Vec<Cite> },
+    CannotBeKnown { why: String, cites: Vec<Cite> },
+}
+
+impl Answer {
+    /// 0, 1 or 4: for the end of a program.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Answer::Holds { .. } => 0,
+            Answer::DoesNotHold { .. } => 1,
+            Answer::CannotBeKnown { .. } => 4,
+        }
+    }
+}
+
+fn seconds(ns: i64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Judges a claim by everything that was seen of a unit.
+pub fn judge(unit: &UnitHistory, claim: Claim) -> Answer {
+    if unit.invocations.is_empty() {
+        return Answer::CannotBeKnown { why: "nothing of this unit was seen".into(), cites: Vec::new() };
+    }
+    match claim {
+        Claim::ReadyWithin(limit) => all(&unit.invocations, |run| ready_within(run, limit), "every start was ready in time"),
+        Claim::OutageMax(limit) => all(&unit.invocations, |run| outage(run, limit), "no outage was longer"),
+        Claim::NoRestarts => no_restarts(unit),
+    }
+}
+
+/// One that does not hold decides; then one that cannot be known.
+fn all(runs: &[Invocation], judge: impl Fn(&Invocation) -> Option<Answer>, says: &str) -> Answer {
+    let answers: Vec<Answer> = runs.iter().filter_map(judge).collect();
+    if let Some(bad) = answers.iter().find(|answer| matches!(answer, Answer::DoesNotHold { .. })) {
+        return bad.clone();
+    }
+    if let Some(open) = answers.iter().find(|answer| matches!(answer, Answer::CannotBeKnown { .. })) {
+        return open.clone();
+    }
+    let cites = answers.into_iter().flat_map(|answer| match answer {
+        Answer::Holds { cites, .. } => cites,
+        _ => Vec::new(),
+    });
+    Answer::Holds { says: says.into(), cites: cites.collect() }
+}
+
+fn compared(length: &Length, limit: i64, what: &str) -> Answer {
+    let cites = length.cites.clone();
+    match (length.least, length.most) {
+        (Some(least), _) if least > limit => {
+            Answer::DoesNotHold { says: format!("{what} took at least {:.3} s, more than {:.3} s", seconds(least), seconds(limit)), cites }
+        }
+        (_, Some(most)) if most <= limit => {
+            Answer::Holds { says: format!("{what} took at most {:.3} s", seconds(most.max(0))), cites }
+        }
+        (least, most) => {
+            let text = |ns: Option<i64>| ns.map_or("unknown".into(), |ns| format!("{:.3} s", seconds(ns)));
+            Answer::CannotBeKnown { why: format!("{what} took {} at least and {} at most", text(least), text(most)), cites }
+        }
+    }
+}
+
+/// A start counts if it was meant to run; what began before the log is judged by its lower bound alone.
+fn ready_within(run: &Invocation, limit: i64) -> Option<Answer> {
+    let first = |run: &Invocation| run.seen.iter().take(1).map(|(_, mark)| mark.cite).collect::<Vec<_>>();
+    match run.verdict {
+        Verdict::Skipped => return None,
+        Verdict::NeverStarted | Verdict::NeverRan | Verdict::NeverReady if run.instants.ready.upper().is_none() => {
+            if let Instant::Unknown { why } = &run.instants.ready {
+                return Some(Answer::CannotBeKnown { why: why.clone(), cites: first(run) });
+            }
+            return Some(Answer::DoesNotHold { says: "a run ended without ever being ready".into(), cites: first(run) });
+        }
+        _ => {}
+    }
+    match (&run.lengths.start_to_ready, &run.instants.ready) {
+        (Ok(length), _) => Some(compared(length, limit, "a start")),
+        (Err(_), Instant::Never { why }) => Some(match &run.lengths.waited {
+            Ok(waited) if waited.least.is_some_and(|least| least > limit) => compared(waited, limit, "a start that is not ready yet"),
+            _ => Answer::CannotBeKnown { why: why.clone(), cites: first(run) },
+        }),
+        // A failed warm-up is an answer: the server is not well.
+        (Err(why), _) if run.verdict == Verdict::ReadyLineAfterFailedWarmup => {
+            let cites = run.traps.iter().filter(|trap| trap.kind == TrapKind::ReadyAfterFailedWarmup).flat_map(|trap| trap.cites.clone());
+            Some(Answer::DoesNotHold { says: why.clone(), cites: cites.collect() })
+        }
+        (Err(why), _) => Some(Answer::CannotBeKnown { why: why.clone(), cites: first(run) }),
+    }
+}
+
+fn outage(run: &Invocation, limit: i64) -> Option<Answer> {
+    let outage = run.outage.as_ref()?;
+    // The end is the nearest to when clients were left alone that every log has; the last answer is better where there is one.
+    for length in [&outage.served_to_ready, &outage.stopping_to_ready, &outage.end_to_ready].into_iter().flatten() {
+        let answer = compared(length, limit, "the way from one run to the next");
+        if !matches!(answer, Answer::CannotBeKnown { .. }) {
+            // From the stop or the end on, an outage is longer, not shorter, than what was measured.
+            let by_served = outage.served_to_ready.as_ref().is_ok_and(|served| served == length);
+            if by_served || matches!(answer, Answer::DoesNotHold { .. }) {
+                return Some(answer);
+            }
+        }
+    }
+    let why = match (&outage.served_to_ready, &run.instants.ready) {
+        (Err(why), _) => why.clone(),
+        (Ok(_), Instant::Never { why } | Instant::Unknown { why }) => why.clone(),
+        (Ok(_), _) => "the last answer before and the readiness after leave it open".into(),
+    };
+    Some(Answer::CannotBeKnown { why, cites: outage.end_to_ready.as_ref().map(|length| length.cites.clone()).unwrap_or_default() })
+}
+
+fn no_restarts(unit: &UnitHistory) -> Answer {
+    let ran: Vec<&Invocation> = unit.invocations.iter().filter(|run| run.opened != Opened::NotStarted).collect();
+    if ran.len() > 1 {
+        let cites = ran.iter().skip(1).filter_map(|run| run.instants.started.upper()).map(|mark| mark.cite).collect();
+        return Answer::DoesNotHold { says: format!("{} restarts", ran.len() - 1), cites };
+    }
+    if let Some(lost) = unit.dropped.first() {
+        return Answer::CannotBeKnown { why: "journald dropped lines of the unit".into(), cites: vec![lost.said.cite] };
+    }
+    if let Some(why) = unit.cannot_say.first() {
+        return Answer::CannotBeKnown { why: why.why.clone(), cites: why.cites.clone() };
+    }
+    let Some(run) = ran.first() else {
+        return Answer::CannotBeKnown { why: "nothing of this unit ran".into(), cites: Vec::new() };
+    };
+    match run.opened {
+        // Between two polls a restart that is shorter than their distance is not seen.
+        Opened::ByRows => Answer::CannotBeKnown { why: "seen from outside only: a restart between two rows is not seen".into(), cites: Vec::new() },
+        _ => Answer::Holds {
+            says: "one run from the first record to the last".into(),
+            cites: run.seen.iter().map(|(_, mark)| mark.cite).take(1).chain(unit.last.map(|mark| mark.cite)).collect(),
+        },
+    }
+}

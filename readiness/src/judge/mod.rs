@@ -1,0 +1,235 @@
+//! What the records of a unit add up to.
+
+mod cause;
+mod instants;
+mod loops;
+mod outside;
+mod traps;
+
+use crate::history::{CannotSay, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
+use crate::machine::{Unit, Unplaced};
+use crate::run::{FEW, Run};
+use crate::steps::{self, Step};
+use crate::time::{Instant, Length, Mark, Measured, length};
+
+/// What every judgement may need.
+pub(crate) struct Known<'a> {
+    pub steps: &'a [Step],
+    /// The newest record of the unit, or of what was fed with it.
+    pub last: Option<Mark>,
+}
+
+impl Known<'_> {
+    fn length(&self, from: &Instant, to: &Instant) -> Result<Length, String> {
+        length(from, to, &|a, b| steps::between(self.steps, a, b))
+    }
+
+    /// The steps between two records.
+    fn steps_between<'s>(&'s self, a: &'s Mark, b: &'s Mark) -> impl Iterator<Item = &'s Step> {
+        self.steps.iter().filter(move |step| steps::between(std::slice::from_ref(step), a, b))
+    }
+}
+
+/// Judges all units.
+pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, undescribed: Unplaced) -> History {
+    let mut cannot_say = Vec::new();
+    if undescribed.lines > 0 {
+        let why = format!(
+            "{} lines of systemd name a description and no unit (the default up to v249): name the unit of each description",
+            undescribed.lines
+        );
+        cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites });
+    }
+    let units = units.iter().map(|unit| judge(unit, &found)).collect();
+    History { units, boots, steps: found, cannot_say }
+}
+
+fn judge(unit: &Unit, found: &[Step]) -> UnitHistory {
+    let steps: Vec<Step> = found.iter().filter(|step| step.host == unit.host).cloned().collect();
+    let known = Known { steps: &steps, last: unit.last };
+    let mut invocations: Vec<Invocation> = Vec::new();
+    for (at, run) in unit.runs.iter().enumerate() {
+        let before = unit.runs.get(..at).and_then(|runs| runs.iter().rposition(|run| run.opened != Opened::NotStarted));
+        let before = before.and_then(|at| Some((unit.runs.get(at)?, invocations.get(at)?)));
+        let after = unit.runs.get(at + 1..).and_then(|runs| runs.iter().find(|run| run.opened != Opened::NotStarted));
+        invocations.push(invocation(unit, run, before, after, &known));
+    }
+    if invocations.is_empty() {
+        invocations = outside::alone(&unit.watch, &known);
+    } else {
+        outside::join(&unit.watch, &mut invocations, &known);
+    }
+    let loops = loops::find(&invocations, &unit.runs);
+    for found in &loops {
+        if let Some(last) = invocations.get_mut(found.last) {
+            last.traps.push(traps::crash_loop(found));
+        }
+    }
+    let mut cannot_say = Vec::new();
+    if unit.unnamed {
+        let why = "the rendering names no unit and no line of systemd does: lines are told apart by process id alone".into();
+        cannot_say.push(CannotSay { what: "which unit this is", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
+    }
+    if unit.unplaced.lines > 0 {
+        cannot_say.push(unplaced(unit));
+    }
+    UnitHistory {
+        host: unit.host.clone(),
+        unit: unit.name.clone(),
+        unnamed: unit.unnamed,
+        invocations,
+        loops,
+        dropped: dropped(&unit.runs),
+        cannot_say,
+        last: unit.last,
+    }
+}
+
+fn unplaced(unit: &Unit) -> CannotSay {
+    let lost = &unit.unplaced;
+    let others: Vec<&str> = lost.others.iter().map(String::as_str).filter(|name| *name != unit.name).collect();
+    let ready = if lost.ready.is_empty() { "" } else { "; a ready line is among them" };
+    CannotSay {
+        what: "which unit some lines are of",
+        why: format!("{} lines can be of this unit or of {}, and this rendering names no unit{ready}", lost.lines, others.join(", ")),
+        cites: lost.cites.clone(),
+    }
+}
+
+fn dropped(runs: &[Run]) -> Vec<Dropped> {
+    let mut all = Vec::new();
+    for run in runs {
+        for (said, messages) in &run.dropped {
+            let before = run.points().flat_map(|(_, seen)| [seen.first, seen.last]).filter(|mark| mark.order < said.order);
+            let after = before.reduce(|a, b| if a.order < b.order { b } else { a });
+            all.push(Dropped { after, said: *said, messages: *messages });
+        }
+    }
+    all
+}
+
+/// Judges one run. `before` is the run before it, judged; `after` the one that follows.
+fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after: Option<&Run>, known: &Known<'_>) -> Invocation {
+    let verdict = verdict(run, after.is_some());
+    let instants = instants::of(unit, run, after, verdict);
+    let cause = cause::of(unit, run, before.map(|(run, _)| run));
+    let lengths = Lengths {
+        start_to_loading: known.length(&instants.started, &instants.loading),
+        loading_to_loaded: known.length(&instants.loading, &instants.loaded),
+        loaded_to_ready: known.length(&instants.loaded, &instants.ready),
+        start_to_ready: known.length(&instants.started, &instants.ready),
+        ready_to_served: known.length(&instants.ready, &instants.first_served),
+        ready_for: known.length(&instants.ready, &instants.ended),
+        stop_to_end: known.length(&instants.stopping, &instants.ended),
+        waited: waited(&instants.started, verdict, known),
+    };
+    let outage = before.filter(|_| run.opened != Opened::NotStarted).map(|(_, old)| outage(&old.instants, &instants, known));
+    let mut judged = Invocation {
+        id: run.invocation.clone(),
+        boot: run.boot,
+        opened: run.opened,
+        pids: run.pids.iter().copied().collect(),
+        cause,
+        verdict,
+        result: cause::result(run),
+        exit: run.exit.clone(),
+        instants,
+        lengths,
+        outage,
+        traps: Vec::new(),
+        cannot_say: Vec::new(),
+        seen: run.points().map(|(point, seen)| (point, seen.first)).collect(),
+    };
+    traps::find(unit, run, before.map(|(run, _)| run), after, &mut judged, known);
+    say_why(&mut judged);
+    judged
+}
+
+/// How long a run has been waited for.
+fn waited(started: &Instant, verdict: Verdict, known: &Known<'_>) -> Result<Length, String> {
+    let waits = matches!(verdict, Verdict::NotReadyYet | Verdict::StartNotInLog);
+    let Some(last) = known.last.filter(|_| waits) else { return Err("it is ready or over".into()) };
+    known.length(started, &Instant::Exact { mark: last })
+}
+
+fn outage(old: &crate::history::Instants, new: &crate::history::Instants, known: &Known<'_>) -> Outage {
+    let step = old.ended.upper().or(old.stopping.upper()).or(old.last_served.upper()).or(old.last_served.lower());
+    let until = new.ready.upper().or(new.started.upper()).or(new.started.lower());
+    let by = match (step, until) {
+        (Some(a), Some(b)) => {
+            let steps: Vec<i64> = known.steps_between(a, b).filter_map(|step| step.by).collect();
+            if steps.is_empty() { None } else { Some(steps.iter().sum()) }
+        }
+        _ => None,
+    };
+    Outage {
+        served_to_ready: known.length(&old.last_served, &new.ready),
+        stopping_to_ready: known.length(&old.stopping, &new.ready),
+        end_to_start: known.length(&old.ended, &new.started),
+        end_to_ready: known.length(&old.ended, &new.ready),
+        clock_step: by,
+    }
+}
+
+/// What became of a run. A run that another one followed is over, whether or not a line says so.
+fn verdict(run: &Run, followed: bool) -> Verdict {
+    if run.has(Point::Skipped) {
+        return Verdict::Skipped;
+    }
+    if run.has(Point::DependencyFailed) || run.opened == Opened::NotStarted {
+        return Verdict::NeverStarted;
+    }
+    if cause::never_ran(run) {
+        return Verdict::NeverRan;
+    }
+    let asked = run.has(Point::Stopping) || run.has(Point::Sigterm);
+    let over = run.over() || followed;
+    if instants::warmup_failed_first(run) {
+        return Verdict::ReadyLineAfterFailedWarmup;
+    }
+    if run.has(Point::ReadyLine) || run.has(Point::Registered) {
+        return match (over, asked) {
+            (true, true) => Verdict::ReadyThenStopped,
+            (true, false) => Verdict::ReadyThenDied,
+            (false, _) => Verdict::Ready,
+        };
+    }
+    if run.has(Point::Served) {
+        return Verdict::ServedWithoutReadyLine;
+    }
+    if over {
+        return Verdict::NeverReady;
+    }
+    let begun = [Point::ServerArgs, Point::LoadBegin, Point::RuntimeBegan].iter().any(|point| run.has(*point));
+    if run.opened == Opened::Midway && !begun { Verdict::StartNotInLog } else { Verdict::NotReadyYet }
+}
+
+/// Names what is not known, once for each question that a reader of this run will have.
+fn say_why(run: &mut Invocation) {
+    let asked = [
+        ("when it started", &run.instants.started),
+        ("when its program ran", &run.instants.execd),
+        ("when it was ready", &run.instants.ready),
+        ("when it had ended", &run.instants.ended),
+    ];
+    let mut said = Vec::new();
+    for (what, instant) in asked {
+        if let Instant::Unknown { why } = instant {
+            said.push(CannotSay { what, why: why.clone(), cites: run.seen.iter().take(1).map(|(_, mark)| mark.cite).collect() });
+        }
+    }
+    if let Some(outage) = &run.outage
+        && let Err(why) = &outage.served_to_ready
+    {
+        let over_step = run.traps.iter().find(|trap| trap.kind == TrapKind::ClockStep);
+        let cites = over_step.map(|trap| trap.cites.clone()).unwrap_or_default();
+        said.push(CannotSay { what: "how long clients were not served", why: why.clone(), cites });
+    }
+    if let Ok(length) = &run.lengths.start_to_ready
+        && length.on == Measured::WallOverReboot
+    {
+        let cites = length.cites.iter().take(FEW).copied().collect();
+        said.push(CannotSay { what: "how long the start took", why: "only the wall clock spans a reboot".into(), cites });
+    }
+    run.cannot_say.append(&mut said);
+}

@@ -1,0 +1,363 @@
+//! Which run of which unit does a record belong to? One state machine for every host and unit.
+//!
+//! An invocation id beats a process id, a process id beats position (a late line of the run before must not count for the next one).
+//! Observations of one source come in its order; sources of one process are merged by time by the caller.
+
+use std::collections::HashMap;
+
+use crate::history::History;
+use crate::observe::{Fact, Observation, Writer};
+use crate::place::{Pids, Place};
+use crate::rows::{Row, Watch};
+use crate::run::{FEW, Opened, Point, Run};
+use crate::steps::Steps;
+use crate::time::{Cite, Mark, Mono};
+
+/// What the user knows and the records do not say.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Units of interest; empty: all. With a full journal in a text mode this is what makes lines separable.
+    pub units: Vec<String>,
+    /// `(description, unit)`, for systemd up to v249, whose text names no unit.
+    pub descriptions: Vec<(String, String)>,
+}
+
+/// A first line so long after an end is of a new process: nanoseconds.
+const TRAILING: i64 = 2_000_000_000;
+
+/// Lines that could be of several units.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unplaced {
+    pub lines: u64,
+    pub cites: Vec<Cite>,
+    /// Ready lines among them.
+    pub ready: Vec<Mark>,
+    /// The other units.
+    pub others: Vec<String>,
+}
+
+/// One unit of one host.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    pub host: String,
+    pub name: String,
+    pub runs: Vec<Run>,
+    ids: HashMap<String, usize>,
+    /// A manager speaks of it.
+    pub managed: bool,
+    /// Its name was made here from an identifier: the rendering names no unit.
+    pub unnamed: bool,
+    pub unplaced: Unplaced,
+    /// Seen from outside.
+    pub watch: Watch,
+    /// The last record of it, or of anything fed with it.
+    pub last: Option<Mark>,
+}
+
+impl Unit {
+    /// The newest run that had a process, of this boot where boots are known.
+    pub fn current(&self, boot: Option<u32>) -> Option<usize> {
+        let at = self.runs.iter().rposition(|run| run.opened != Opened::NotStarted)?;
+        let run = self.runs.get(at)?;
+        let same = run.boot.is_none() || boot.is_none() || run.boot == boot;
+        same.then_some(at)
+    }
+
+    pub fn open(&mut self, invocation: &str, boot: Option<u32>, opened: Opened, mark: Mark) -> usize {
+        let at = self.runs.len();
+        if !invocation.is_empty() {
+            self.ids.insert(invocation.to_owned(), at);
+        }
+        self.runs.push(Run::new(invocation, boot, opened, mark));
+        at
+    }
+
+    /// The run of a manager's record.
+    fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> usize {
+        let opened = match seen.fact {
+            Fact::Starting | Fact::Started | Fact::Finished => Opened::ByManager,
+            Fact::Skipped | Fact::DependencyFailed | Fact::StartFailed => Opened::NotStarted,
+            _ => Opened::Midway,
+        };
+        if !seen.invocation.is_empty() {
+            return match self.ids.get(&seen.invocation) {
+                Some(at) => *at,
+                None => self.open(&seen.invocation, boot, opened, mark),
+            };
+        }
+        let current = self.current(boot);
+        let starts = |run: &Run| {
+            run.has(Point::Starting) && ![Point::Started, Point::Finished, Point::StartFailed].iter().any(|point| run.has(*point))
+        };
+        let goes_on = match seen.fact {
+            Fact::Starting | Fact::Skipped | Fact::DependencyFailed => None,
+            Fact::Started | Fact::Finished => current.filter(|at| self.runs.get(*at).is_some_and(starts)),
+            _ => current,
+        };
+        goes_on.unwrap_or_else(|| self.open("", boot, opened, mark))
+    }
+
+    /// The run of a process's record whose unit is known.
+    fn of_process(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> usize {
+        if !seen.invocation.is_empty() {
+            if let Some(at) = self.ids.get(&seen.invocation) {
+                return *at;
+            }
+            let opened = if self.runs.is_empty() { Opened::Midway } else { Opened::ByServiceLine };
+            return self.open(&seen.invocation, boot, opened, mark);
+        }
+        let begins = matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan);
+        if let Some(pid) = seen.pid.filter(|_| !begins) {
+            let known = self.runs.iter().rposition(|run| run.pids.contains(&pid) && (run.boot.is_none() || run.boot == boot));
+            if let Some(at) = known {
+                return at;
+            }
+        }
+        let fresh = match &seen.fact {
+            Fact::ServerArgs(_) | Fact::RuntimeBegan => Opened::ByServerArgs,
+            _ if mark.cite.offset == 0 && !self.managed => Opened::ByFirstLine,
+            _ => Opened::Midway,
+        };
+        let Some(at) = self.current(boot) else { return self.open("", boot, fresh, mark) };
+        let Some(run) = self.runs.get_mut(at) else { return at };
+        run.by_pid |= self.managed;
+        let again = match &seen.fact {
+            Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ReadyLine) || run.has(Point::Crashed)),
+            // A start prints several of these; a registered worker prints none.
+            Fact::RuntimeBegan => !self.managed && (run.has(Point::Registered) || long_after(run.last, mark)),
+            _ => false,
+        };
+        if again {
+            return self.open("", boot, Opened::ByServerArgs, mark);
+        }
+        if let Some((_, end)) = run.end()
+            && long_after(end, mark)
+        {
+            return self.open("", boot, Opened::ByServiceLine, mark);
+        }
+        at
+    }
+}
+
+/// Is a record too long after an end to be of the process that ended? By stamps; unknown is no.
+pub(crate) fn long_after(end: Mark, mark: Mark) -> bool {
+    if let (Some(a), Some(b)) = (end.mono, mark.mono)
+        && a.boot == b.boot
+    {
+        return b.ns.saturating_sub(a.ns) > TRAILING;
+    }
+    let (Some(a), Some(b)) = (end.wall, mark.wall) else { return false };
+    b.start.saturating_sub(a.end) > TRAILING
+}
+
+/// systemd's other types have no process that serves.
+fn may_serve(unit: &str) -> bool {
+    let others = [".scope", ".slice", ".socket", ".target", ".timer", ".mount", ".automount", ".path", ".device", ".swap"];
+    !others.iter().any(|end| unit.ends_with(end))
+}
+
+/// Takes observations and rows; gives a [`History`].
+#[derive(Debug, Default)]
+pub struct Machine {
+    options: Options,
+    pub(crate) units: Vec<Unit>,
+    index: HashMap<(String, String), usize>,
+    pids: Pids,
+    boots: Vec<String>,
+    boot_index: HashMap<String, u32>,
+    /// The boot that a text mode's markers say, per source.
+    marked: HashMap<u32, (u64, u32)>,
+    pub(crate) steps: Steps,
+    /// Lines that name a description and no unit.
+    undescribed: Unplaced,
+    order: u64,
+}
+
+impl Machine {
+    /// An empty machine.
+    pub fn new(options: Options) -> Machine {
+        Machine { options, ..Machine::default() }
+    }
+
+    /// Takes the next record of a source.
+    pub fn take(&mut self, seen: &Observation) {
+        self.order += 1;
+        let boot = self.boot(seen);
+        let mono = seen.mono.zip(boot).map(|(ns, boot)| Mono { boot, ns });
+        let mark = Mark { cite: seen.cite, wall: seen.wall, mono, order: self.order };
+        if seen.fact == Fact::BootMarker {
+            return;
+        }
+        self.steps.take(&seen.host, mark);
+        if seen.fact == Fact::ClockSet {
+            return;
+        }
+        match seen.writer {
+            Writer::Manager | Writer::Journal => self.of_manager(seen, boot, mark),
+            Writer::Service => self.of_process(seen, boot, mark),
+        }
+    }
+
+    /// Takes a poll, a scrape or a client's row.
+    pub fn take_row(&mut self, row: &Row) {
+        self.order += 1;
+        let at = self.unit(&row.host, &row.unit);
+        let order = self.order;
+        if let Some(unit) = self.units.get_mut(at) {
+            unit.watch.take(row, order);
+        }
+    }
+
+    /// What was seen, judged.
+    pub fn finish(self) -> History {
+        let Machine { units, boots, steps, undescribed, .. } = self;
+        crate::judge::history(units, boots, steps.found, undescribed)
+    }
+
+    fn boot(&mut self, seen: &Observation) -> Option<u32> {
+        let source = seen.cite.source;
+        if seen.fact == Fact::BootMarker {
+            let turn = self.marked.get(&source).map_or(1, |(turn, _)| turn + 1);
+            let name = if seen.boot.is_empty() { format!("boot {} of source {source}", turn + 1) } else { seen.boot.clone() };
+            let boot = self.intern(&name);
+            self.marked.insert(source, (turn, boot));
+            return Some(boot);
+        }
+        if !seen.boot.is_empty() {
+            return Some(self.intern(&seen.boot));
+        }
+        if let Some((_, boot)) = self.marked.get(&source) {
+            return Some(*boot);
+        }
+        let journal = seen.mono.is_some() || !seen.ident.is_empty() || seen.writer != Writer::Service;
+        if !journal {
+            return None;
+        }
+        let boot = self.intern(&format!("boot 1 of source {source}"));
+        self.marked.insert(source, (0, boot));
+        Some(boot)
+    }
+
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(at) = self.boot_index.get(name) {
+            return *at;
+        }
+        let at = u32::try_from(self.boots.len()).unwrap_or(u32::MAX);
+        self.boots.push(name.to_owned());
+        self.boot_index.insert(name.to_owned(), at);
+        at
+    }
+
+    fn unit(&mut self, host: &str, name: &str) -> usize {
+        let key = (host.to_owned(), name.to_owned());
+        if let Some(at) = self.index.get(&key) {
+            return *at;
+        }
+        let at = self.units.len();
+        self.units.push(Unit { host: key.0.clone(), name: key.1.clone(), ..Unit::default() });
+        self.index.insert(key, at);
+        at
+    }
+
+    fn wanted(&self, unit: &str) -> bool {
+        may_serve(unit) && (self.options.units.is_empty() || self.options.units.iter().any(|wanted| wanted == unit))
+    }
+
+    fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) {
+        if seen.fact == Fact::Line {
+            return;
+        }
+        let mut name = seen.unit.as_str();
+        if name.is_empty() {
+            let known = self.options.descriptions.iter().find(|(description, _)| *description == seen.description);
+            let Some((_, unit)) = known else {
+                self.undescribed.lines += 1;
+                if self.undescribed.cites.len() < FEW {
+                    self.undescribed.cites.push(seen.cite);
+                }
+                return;
+            };
+            name = unit;
+        }
+        if !self.wanted(name) {
+            return;
+        }
+        let name = name.to_owned();
+        let at = self.unit(&seen.host, &name);
+        let Some(unit) = self.units.get_mut(at) else { return };
+        unit.managed = true;
+        unit.last = Some(mark);
+        let run = unit.of_manager(seen, boot, mark);
+        if let Some(run) = unit.runs.get_mut(run) {
+            run.take(seen, mark);
+        }
+    }
+
+    fn of_process(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) {
+        if seen.unit.is_empty() {
+            self.of_nobody(seen, boot, mark);
+            return;
+        }
+        if !self.wanted(&seen.unit) {
+            return;
+        }
+        let at = self.unit(&seen.host, &seen.unit);
+        let Some(unit) = self.units.get_mut(at) else { return };
+        let run = unit.of_process(seen, boot, mark);
+        give(unit, run, seen, mark);
+    }
+
+    /// A text mode's line, which names no unit.
+    fn of_nobody(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) {
+        match self.pids.place(&self.units, seen, boot, mark) {
+            Place::Nobody => {}
+            Place::Run(at, run) => {
+                let Some(unit) = self.units.get_mut(at) else { return };
+                if let Some(run) = unit.runs.get_mut(run) {
+                    run.by_pid = true;
+                }
+                self.pids.learn(seen, at, run);
+                give(unit, run, seen, mark);
+            }
+            Place::New(at) => {
+                let Some(unit) = self.units.get_mut(at) else { return };
+                let run = unit.open("", boot, Opened::ByServiceLine, mark);
+                self.pids.learn(seen, at, run);
+                give(unit, run, seen, mark);
+            }
+            Place::Unnamed => {
+                let name = if seen.ident.is_empty() { "(no unit named)" } else { seen.ident.as_str() };
+                let name = name.to_owned();
+                let at = self.unit(&seen.host, &name);
+                let Some(unit) = self.units.get_mut(at) else { return };
+                unit.unnamed = true;
+                let run = unit.of_process(seen, boot, mark);
+                give(unit, run, seen, mark);
+            }
+            Place::Several(units) => {
+                let names: Vec<String> = units.iter().filter_map(|at| self.units.get(*at)).map(|unit| unit.name.clone()).collect();
+                for at in units {
+                    let Some(unit) = self.units.get_mut(at) else { continue };
+                    unit.last = Some(mark);
+                    let unplaced = &mut unit.unplaced;
+                    unplaced.lines += 1;
+                    if unplaced.cites.len() < FEW {
+                        unplaced.cites.push(seen.cite);
+                    }
+                    if seen.fact == Fact::ReadyLine && unplaced.ready.len() < FEW {
+                        unplaced.ready.push(mark);
+                    }
+                    unplaced.others.clone_from(&names);
+                }
+            }
+        }
+    }
+}
+
+/// Gives a process's line to a run, or counts it as late if a newer run has begun.
+fn give(unit: &mut Unit, at: usize, seen: &Observation, mark: Mark) {
+    unit.last = Some(mark);
+    let newest = unit.runs.iter().rposition(|run| run.opened != Opened::NotStarted).unwrap_or(at);
+    let Some(run) = unit.runs.get_mut(at) else { return };
+    if at < newest { run.take_late(seen, mark) } else { run.take(seen, mark) }
+}

@@ -1,0 +1,329 @@
+//! One run of one unit: what was seen of it, first and last of each point. Bounded, however long its log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::observe::{Fact, Job, Observation, ServerArgs, Writer};
+use crate::time::{Cite, Mark};
+
+/// What a run can be seen to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Point {
+    Starting,
+    Started,
+    Finished,
+    Skipped,
+    StartFailed,
+    DependencyFailed,
+    Stopping,
+    Stopped,
+    Exit,
+    Failed,
+    Deactivated,
+    RestartDue,
+    RestartScheduled,
+    StartLimit,
+    StartTimeout,
+    StopTimeout,
+    Watchdog,
+    ExecFailed,
+    Oom,
+    /// Any line of a process of the run.
+    Line,
+    ServerArgs,
+    RuntimeBegan,
+    LoadBegin,
+    LoadEnd,
+    Sized,
+    ServerProcess,
+    Listening,
+    ReadyLine,
+    WarmupFailed,
+    Registered,
+    Served,
+    /// Served to this host, after the ready line: before it, that is the warm-up.
+    ServedLocal,
+    Batch,
+    Sigterm,
+    Drained,
+    ProcessFinished,
+    Crashed,
+}
+
+/// How a run came into view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Opened {
+    /// The manager's `Starting` or `Started`.
+    ByManager,
+    /// The manager spoke of a start that never became a process.
+    NotStarted,
+    /// The configuration that a server prints at its start.
+    ByServerArgs,
+    /// The first lines of a process without a manager.
+    ByFirstLine,
+    /// A line of a process, of a unit whose earlier run had ended.
+    ByServiceLine,
+    /// Its start is not in the log.
+    Midway,
+    /// Seen only from outside: by polls, scrapes, clients.
+    ByRows,
+}
+
+/// First and last record of a point, and how many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    pub first: Mark,
+    pub last: Mark,
+    pub times: u64,
+}
+
+/// Lines of a run after its successor had begun.
+#[derive(Clone, Debug, Default)]
+pub struct Late {
+    pub lines: u64,
+    /// The first few.
+    pub cites: Vec<Cite>,
+    pub ready: Option<Mark>,
+}
+
+/// Ids and ranks kept of one run; more than any server has.
+const MOST: usize = 256;
+/// Citations kept of what can be repeated without end.
+pub const FEW: usize = 4;
+
+/// Everything kept of one run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Empty where the rendering has no invocation ids.
+    pub invocation: String,
+    /// Index of its boot; `None`: the rendering does not say.
+    pub boot: Option<u32>,
+    pub opened: Opened,
+    pub first: Mark,
+    pub last: Mark,
+    pub pids: BTreeSet<u32>,
+    pub begun_ranks: BTreeSet<String>,
+    pub loaded_ranks: BTreeSet<String>,
+    pub args: Option<ServerArgs>,
+    pub exit: Option<String>,
+    pub result: Option<String>,
+    pub warmup: Option<String>,
+    pub crash: Option<&'static str>,
+    pub start_job: Option<Job>,
+    pub stop_job: Option<Job>,
+    /// Job that `Stopped` belongs to.
+    pub stopped_job: Option<Job>,
+    pub start_result: Option<String>,
+    pub restarts: Option<u64>,
+    /// Records of dropped messages, and how many each says.
+    pub dropped: Vec<(Mark, Option<u64>)>,
+    pub late: Late,
+    /// Its process's lines were attributed by process id or place alone.
+    pub by_pid: bool,
+    points: BTreeMap<Point, Seen>,
+}
+
+impl Run {
+    /// An empty run that came into view with a record.
+    pub fn new(invocation: &str, boot: Option<u32>, opened: Opened, mark: Mark) -> Run {
+        Run {
+            invocation: invocation.to_owned(),
+            boot,
+            opened,
+            first: mark,
+            last: mark,
+            pids: BTreeSet::new(),
+            begun_ranks: BTreeSet::new(),
+            loaded_ranks: BTreeSet::new(),
+            args: None,
+            exit: None,
+            result: None,
+            warmup: None,
+            crash: None,
+            start_job: None,
+            stop_job: None,
+            stopped_job: None,
+            start_result: None,
+            restarts: None,
+            dropped: Vec::new(),
+            late: Late::default(),
+            by_pid: false,
+            points: BTreeMap::new(),
+        }
+    }
+
+    /// The first record of a point.
+    pub fn first(&self, point: Point) -> Option<Mark> {
+        self.points.get(&point).map(|seen| seen.first)
+    }
+
+    /// The last record of a point.
+    pub fn last(&self, point: Point) -> Option<Mark> {
+        self.points.get(&point).map(|seen| seen.last)
+    }
+
+    /// Was it seen?
+    pub fn has(&self, point: Point) -> bool {
+        self.points.contains_key(&point)
+    }
+
+    /// Which was seen first of these.
+    pub fn earliest(&self, points: &[Point]) -> Option<Mark> {
+        let marks = points.iter().filter_map(|point| self.first(*point));
+        marks.reduce(|a, b| if b.before(&a) { b } else { a })
+    }
+
+    /// Every point seen, with its records.
+    pub fn points(&self) -> impl Iterator<Item = (Point, Seen)> + '_ {
+        self.points.iter().map(|(point, seen)| (*point, *seen))
+    }
+
+    /// The record by which its main process, or the run, had ended: the nearest to the end first.
+    pub fn end(&self) -> Option<(Point, Mark)> {
+        let points =
+            [Point::Exit, Point::Deactivated, Point::Failed, Point::Stopped, Point::Finished, Point::StartFailed, Point::ProcessFinished];
+        points.iter().find_map(|point| Some((*point, self.first(*point)?)))
+    }
+
+    /// No process of it runs any more, as far as was seen, or it never had one.
+    pub fn over(&self) -> bool {
+        self.end().is_some() || self.opened == Opened::NotStarted
+    }
+
+    fn note(&mut self, point: Point, mark: Mark) {
+        self.points.entry(point).and_modify(|seen| (seen.last, seen.times) = (mark, seen.times + 1)).or_insert(Seen {
+            first: mark,
+            last: mark,
+            times: 1,
+        });
+    }
+
+    /// Takes one record of this run.
+    pub fn take(&mut self, seen: &Observation, mark: Mark) {
+        self.last = mark;
+        if seen.writer == Writer::Service {
+            self.note(Point::Line, mark);
+            if let Some(pid) = seen.pid
+                && self.pids.len() < MOST
+            {
+                self.pids.insert(pid);
+            }
+        }
+        let point = match &seen.fact {
+            Fact::Starting => {
+                self.start_job = Some(seen.job.clone());
+                Point::Starting
+            }
+            Fact::Started => {
+                self.start_job = Some(seen.job.clone());
+                Point::Started
+            }
+            Fact::Finished => Point::Finished,
+            Fact::Skipped => Point::Skipped,
+            Fact::StartFailed => {
+                self.start_result = seen.job.result.clone().or(self.start_result.take());
+                Point::StartFailed
+            }
+            Fact::DependencyFailed => {
+                self.start_result = Some("dependency".into());
+                Point::DependencyFailed
+            }
+            Fact::Stopping => {
+                self.stop_job = Some(seen.job.clone());
+                Point::Stopping
+            }
+            Fact::Stopped => {
+                self.stopped_job = Some(seen.job.clone());
+                Point::Stopped
+            }
+            Fact::MainExited(how) => {
+                self.exit.get_or_insert_with(|| how.clone());
+                Point::Exit
+            }
+            Fact::Failed(result) => {
+                // v219 and v229 print the state without its result, and after a start limit the result again.
+                self.result = self.result.take().or_else(|| result.clone());
+                Point::Failed
+            }
+            Fact::Deactivated => {
+                self.result.get_or_insert_with(|| "success".into());
+                Point::Deactivated
+            }
+            Fact::RestartDue => Point::RestartDue,
+            Fact::RestartScheduled(count) => {
+                self.restarts = count.or(self.restarts);
+                Point::RestartScheduled
+            }
+            Fact::StartLimit => Point::StartLimit,
+            Fact::TimedOut(state) if state.starts_with("start") => Point::StartTimeout,
+            Fact::TimedOut(_) => Point::StopTimeout,
+            Fact::WatchdogExpired => Point::Watchdog,
+            Fact::ExecFailed => Point::ExecFailed,
+            Fact::OomKilled => Point::Oom,
+            Fact::Suppressed(messages) => {
+                if self.dropped.len() < MOST {
+                    self.dropped.push((mark, *messages));
+                }
+                return;
+            }
+            Fact::ServerArgs(args) => {
+                self.args = Some(args.clone());
+                Point::ServerArgs
+            }
+            Fact::RuntimeBegan => Point::RuntimeBegan,
+            Fact::Loading(rank) => {
+                if self.begun_ranks.len() < MOST {
+                    self.begun_ranks.insert(rank.clone());
+                }
+                Point::LoadBegin
+            }
+            Fact::Loaded(rank) => {
+                if self.loaded_ranks.len() < MOST {
+                    self.loaded_ranks.insert(rank.clone());
+                }
+                Point::LoadEnd
+            }
+            Fact::Sized => Point::Sized,
+            Fact::ServerProcess(pid) => {
+                self.pids.extend(pid.filter(|_| self.pids.len() < MOST));
+                Point::ServerProcess
+            }
+            Fact::Listening => Point::Listening,
+            Fact::ReadyLine => Point::ReadyLine,
+            Fact::WarmupFailed(what) => {
+                self.warmup.get_or_insert_with(|| what.clone());
+                Point::WarmupFailed
+            }
+            Fact::Registered => Point::Registered,
+            Fact::Served { local: false } => Point::Served,
+            Fact::Served { local: true } if self.has(Point::ReadyLine) => Point::ServedLocal,
+            Fact::Batch => Point::Batch,
+            Fact::Sigterm => Point::Sigterm,
+            Fact::Draining { left: Some(0) } => Point::Drained,
+            Fact::ProcessFinished => Point::ProcessFinished,
+            Fact::Crashed(what) => {
+                self.crash.get_or_insert(what);
+                Point::Crashed
+            }
+            Fact::Served { .. } | Fact::Draining { .. } | Fact::Line | Fact::ClockSet | Fact::BootMarker => return,
+        };
+        self.note(point, mark);
+    }
+
+    /// A line of this run after the next one had begun: no evidence of the next.
+    pub fn take_late(&mut self, seen: &Observation, mark: Mark) {
+        self.late.lines += 1;
+        if self.late.cites.len() < FEW {
+            self.late.cites.push(seen.cite);
+        }
+        if seen.fact == Fact::ReadyLine {
+            self.late.ready.get_or_insert(mark);
+            if self.late.cites.last() != Some(&seen.cite) {
+                self.late.cites.push(seen.cite);
+            }
+        }
+    }
+}
