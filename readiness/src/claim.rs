@@ -86,7 +86,7 @@ fn compared(length: &Length, limit: i64, what: &str) -> Answer {
 
 /// A start counts if it was meant to run; what began before the log is judged by its lower bound alone.
 fn ready_within(run: &Invocation, limit: i64) -> Option<Answer> {
-    let first = |run: &Invocation| run.seen.iter().take(1).map(|(_, mark)| mark.cite).collect::<Vec<_>>();
+    let first = |run: &Invocation| run.seen.iter().take(1).map(|(_, seen)| seen.first.cite).collect::<Vec<_>>();
     match run.verdict {
         Verdict::Skipped => return None,
         Verdict::NeverStarted | Verdict::NeverRan | Verdict::NeverReady if run.instants.ready.upper().is_none() => {
@@ -153,7 +153,7 @@ fn no_restarts(unit: &UnitHistory) -> Answer {
         Opened::ByRows => Answer::CannotBeKnown { why: "seen from outside only: a restart between two rows is not seen".into(), cites: Vec::new() },
         _ => Answer::Holds {
             says: "one run from the first record to the last".into(),
-            cites: run.seen.iter().map(|(_, mark)| mark.cite).take(1).chain(unit.last.map(|mark| mark.cite)).collect(),
+            cites: run.seen.iter().map(|(_, seen)| seen.first.cite).take(1).chain(unit.last.map(|mark| mark.cite)).collect(),
         },
     }
 }

@@ -40,6 +40,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
         ident: meta.ident.clone(),
         writer: Writer::Service,
         serving: false,
+        lost: record.payload.is_empty() && meta.loss.is_some(),
         job: Job::default(),
         fact: Fact::Line,
     };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-pub use crate::run::{Opened, Point};
+pub use crate::run::{Opened, Point, Seen};
 pub use crate::steps::Step;
 use crate::time::{Cite, Instant, Length, Mark};
 
@@ -63,14 +63,19 @@ pub struct Invocation {
     pub outage: Option<Outage>,
     pub traps: Vec<Trap>,
     pub cannot_say: Vec<CannotSay>,
-    /// First record of each point that was seen, for those who need more than instants.
-    pub seen: Vec<(Point, Mark)>,
+    /// Each point that was seen, for those who need more than instants.
+    pub seen: Vec<(Point, Seen)>,
 }
 
 impl Invocation {
     /// The first record of a point.
     pub fn first(&self, point: Point) -> Option<Mark> {
-        self.seen.iter().find(|(seen, _)| *seen == point).map(|(_, mark)| *mark)
+        self.seen.iter().find(|(seen, _)| *seen == point).map(|(_, seen)| seen.first)
+    }
+
+    /// The last record of a point.
+    pub fn last(&self, point: Point) -> Option<Mark> {
+        self.seen.iter().find(|(seen, _)| *seen == point).map(|(_, seen)| seen.last)
     }
 }
 
@@ -178,6 +183,8 @@ pub enum Verdict {
     NotReadyYet,
     ReadyThenStopped,
     ReadyThenDied,
+    /// Another run follows, and no line says how this one ended.
+    ReadyEndNotInLog,
     NeverReady,
     /// The program could not be executed.
     NeverRan,

@@ -115,12 +115,16 @@ impl Unit {
         }
         let fresh = match &seen.fact {
             Fact::ServerArgs(_) | Fact::RuntimeBegan => Opened::ByServerArgs,
-            _ if mark.cite.offset == 0 && !self.managed => Opened::ByFirstLine,
             _ => Opened::Midway,
         };
         let Some(at) = self.current(boot) else { return self.open("", boot, fresh, mark) };
         let Some(run) = self.runs.get_mut(at) else { return at };
         run.by_pid |= self.managed;
+        if begins && !self.managed && run.opened == Opened::Midway && !run.serving {
+            // What stands before a server's first own line is of the same start: warnings of what it imports.
+            run.opened = Opened::ByServerArgs;
+            return at;
+        }
         let again = match &seen.fact {
             Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ReadyLine) || run.has(Point::Crashed)),
             // A start prints several of these; a registered worker prints none.
@@ -318,6 +322,10 @@ impl Machine {
                 }
                 self.pids.learn(seen, at, run);
                 give(unit, run, seen, mark);
+            }
+            Place::Guess(at, run) => {
+                let Some(run) = self.units.get_mut(at).and_then(|unit| unit.runs.get_mut(run)) else { return };
+                run.guess.get_or_insert((seen.pid, mark));
             }
             Place::New(at) => {
                 let Some(unit) = self.units.get_mut(at) else { return };

@@ -46,6 +46,8 @@ pub struct Observation {
     pub writer: Writer,
     /// The text is of a server's own format, not of any program.
     pub serving: bool,
+    /// The rendering left its text out (`-o json` without `--all`).
+    pub lost: bool,
     pub job: Job,
     pub fact: Fact,
 }

@@ -13,6 +13,8 @@ pub(crate) enum Place {
     Nobody,
     /// Unit and run.
     Run(usize, usize),
+    /// Of this unit and run by place alone: any program's line.
+    Guess(usize, usize),
     /// A run of this unit whose start is not in the log.
     New(usize),
     /// Of a server, and the log names no unit at all.
@@ -99,7 +101,8 @@ impl Pids {
             .collect();
         let fitting = self.fitting(units, &open, seen);
         match (&fitting[..], seen.serving) {
-            ([(unit, run)], _) => Place::Run(*unit, *run),
+            ([(unit, run)], true) => Place::Run(*unit, *run),
+            ([(unit, run)], false) => Place::Guess(*unit, *run),
             ([], true) if open.is_empty() => match &managed[..] {
                 [unit] => Place::New(*unit),
                 several => Place::Several(several.to_vec()),

@@ -60,10 +60,8 @@ pub enum Opened {
     ByManager,
     /// The manager spoke of a start that never became a process.
     NotStarted,
-    /// The configuration that a server prints at its start.
+    /// What a server prints at its start; no manager speaks of it.
     ByServerArgs,
-    /// The first lines of a process without a manager.
-    ByFirstLine,
     /// A line of a process, of a unit whose earlier run had ended.
     ByServiceLine,
     /// Its start is not in the log.
@@ -73,7 +71,7 @@ pub enum Opened {
 }
 
 /// First and last record of a point, and how many.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Seen {
     pub first: Mark,
     pub last: Mark,
@@ -123,6 +121,12 @@ pub struct Run {
     pub late: Late,
     /// Its process's lines were attributed by process id or place alone.
     pub by_pid: bool,
+    /// The first line of a process that is of this run by place alone, and its process id: any program's line.
+    pub guess: Option<(Option<u32>, Mark)>,
+    /// Entries whose text the rendering left out, and the first few.
+    pub lost: (u64, Vec<Cite>),
+    /// A line of a server's own format was seen.
+    pub serving: bool,
     points: BTreeMap<Point, Seen>,
 }
 
@@ -151,6 +155,9 @@ impl Run {
             dropped: Vec::new(),
             late: Late::default(),
             by_pid: false,
+            guess: None,
+            lost: (0, Vec::new()),
+            serving: false,
             points: BTreeMap::new(),
         }
     }
@@ -205,7 +212,18 @@ impl Run {
     pub fn take(&mut self, seen: &Observation, mark: Mark) {
         self.last = mark;
         if seen.writer == Writer::Service {
+            if let Some((pid, first)) = self.guess.take_if(|(pid, _)| *pid == seen.pid && pid.is_some()) {
+                self.pids.extend(pid);
+                self.note(Point::Line, first);
+            }
             self.note(Point::Line, mark);
+            self.serving |= seen.serving;
+            if seen.lost {
+                self.lost.0 += 1;
+                if self.lost.1.len() < FEW {
+                    self.lost.1.push(seen.cite);
+                }
+            }
             if let Some(pid) = seen.pid
                 && self.pids.len() < MOST
             {
@@ -300,7 +318,10 @@ impl Run {
             Fact::Registered => Point::Registered,
             Fact::Served { local: false } => Point::Served,
             Fact::Served { local: true } if self.has(Point::ReadyLine) => Point::ServedLocal,
-            Fact::Batch => Point::Batch,
+            // Before the server is ready, a batch is the warm-up's.
+            Fact::Batch if self.opened == Opened::Midway || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) => {
+                Point::Batch
+            }
             Fact::Sigterm => Point::Sigterm,
             Fact::Draining { left: Some(0) } => Point::Drained,
             Fact::ProcessFinished => Point::ProcessFinished,
@@ -308,7 +329,7 @@ impl Run {
                 self.crash.get_or_insert(what);
                 Point::Crashed
             }
-            Fact::Served { .. } | Fact::Draining { .. } | Fact::Line | Fact::ClockSet | Fact::BootMarker => return,
+            Fact::Served { .. } | Fact::Batch | Fact::Draining { .. } | Fact::Line | Fact::ClockSet | Fact::BootMarker => return,
         };
         self.note(point, mark);
     }

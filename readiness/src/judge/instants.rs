@@ -56,7 +56,7 @@ fn started(run: &Run) -> Instant {
         return Instant::AtMost { mark, why: "the start job had ended" };
     }
     match run.opened {
-        Opened::ByServerArgs | Opened::ByFirstLine => {
+        Opened::ByServerArgs => {
             Instant::AtMost { mark: run.first, why: "the first line of its process" }
         }
         _ => Instant::AtMost { mark: run.first, why: "its start is not in the log: counted from the first line seen" },
@@ -76,6 +76,11 @@ fn execd(run: &Run, verdict: Verdict) -> Instant {
         (_, _, line) => line,
     };
     let fork = starting.or(run.first(Point::Started));
+    if proof.is_none()
+        && let Some((_, guess)) = run.guess
+    {
+        return Instant::bounds(fork, Some(guess), "between the start job and a line that is of this unit by its place alone");
+    }
     Instant::bounds(fork, proof, "between the start job and the first sign of the program")
 }
 

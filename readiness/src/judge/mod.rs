@@ -6,7 +6,7 @@ mod loops;
 mod outside;
 mod traps;
 
-use crate::history::{CannotSay, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
+use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
 use crate::machine::{Unit, Unplaced};
 use crate::run::{FEW, Run};
 use crate::steps::{self, Step};
@@ -110,7 +110,7 @@ fn dropped(runs: &[Run]) -> Vec<Dropped> {
 
 /// Judges one run. `before` is the run before it, judged; `after` the one that follows.
 fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after: Option<&Run>, known: &Known<'_>) -> Invocation {
-    let verdict = verdict(run, after.is_some());
+    let verdict = verdict(unit, run, after.is_some());
     let instants = instants::of(unit, run, after, verdict);
     let cause = cause::of(unit, run, before.map(|(run, _)| run));
     let lengths = Lengths {
@@ -138,9 +138,19 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         outage,
         traps: Vec::new(),
         cannot_say: Vec::new(),
-        seen: run.points().map(|(point, seen)| (point, seen.first)).collect(),
+        seen: run.points().collect(),
     };
     traps::find(unit, run, before.map(|(run, _)| run), after, &mut judged, known);
+    if let Some((_, guess)) = run.guess
+        && !run.has(Point::Line)
+    {
+        let why = "this rendering names no unit: the line is of this unit by its place alone".into();
+        judged.cannot_say.push(CannotSay { what: "whose its first lines are", why, cites: vec![guess.cite] });
+    }
+    if run.lost.0 > 0 {
+        let why = format!("{} messages are left out of this rendering: too large for `-o json` without `--all`", run.lost.0);
+        judged.cannot_say.push(CannotSay { what: "what its long lines say", why, cites: run.lost.1.clone() });
+    }
     say_why(&mut judged);
     judged
 }
@@ -172,7 +182,7 @@ fn outage(old: &crate::history::Instants, new: &crate::history::Instants, known:
 }
 
 /// What became of a run. A run that another one followed is over, whether or not a line says so.
-fn verdict(run: &Run, followed: bool) -> Verdict {
+fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
     if run.has(Point::Skipped) {
         return Verdict::Skipped;
     }
@@ -190,6 +200,8 @@ fn verdict(run: &Run, followed: bool) -> Verdict {
     if run.has(Point::ReadyLine) || run.has(Point::Registered) {
         return match (over, asked) {
             (true, true) => Verdict::ReadyThenStopped,
+            // A process that is killed says nothing; a manager would have.
+            (true, false) if unit.managed && !run.over() => Verdict::ReadyEndNotInLog,
             (true, false) => Verdict::ReadyThenDied,
             (false, _) => Verdict::Ready,
         };
@@ -206,6 +218,10 @@ fn verdict(run: &Run, followed: bool) -> Verdict {
 
 /// Names what is not known, once for each question that a reader of this run will have.
 fn say_why(run: &mut Invocation) {
+    if run.cause == Cause::StopThenStartOrRestart {
+        let why = "no job of systemd is named (a rendering without fields, or v229): a stop and a start, or one restart".into();
+        run.cannot_say.push(CannotSay { what: "which command restarted it", why, cites: run.instants.started.cites() });
+    }
     let asked = [
         ("when it started", &run.instants.started),
         ("when its program ran", &run.instants.execd),
@@ -215,7 +231,7 @@ fn say_why(run: &mut Invocation) {
     let mut said = Vec::new();
     for (what, instant) in asked {
         if let Instant::Unknown { why } = instant {
-            said.push(CannotSay { what, why: why.clone(), cites: run.seen.iter().take(1).map(|(_, mark)| mark.cite).collect() });
+            said.push(CannotSay { what, why: why.clone(), cites: run.seen.iter().take(1).map(|(_, seen)| seen.first.cite).collect() });
         }
     }
     if let Some(outage) = &run.outage

@@ -42,7 +42,7 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
     if watch.is_empty() {
         return;
     }
-    let starts: Vec<Option<Mark>> = invocations.iter().map(|run| run.seen.iter().map(|(_, mark)| *mark).reduce(older)).collect();
+    let starts: Vec<Option<Mark>> = invocations.iter().map(|run| run.seen.iter().map(|(_, seen)| seen.first).reduce(older)).collect();
     for (at, run) in invocations.iter_mut().enumerate() {
         let next = starts.get(at + 1).copied().flatten();
         let window = Window { from: starts.get(at).and_then(Option::as_ref), until: next.as_ref() };
