@@ -352,3 +352,132 @@ fn reference_windows_from_text() {
     println!("windows from text: {} facts the same, {} weaker, {} wrong", all.same, all.weaker.len(), all.wrong.len());
     assert!(all.wrong.is_empty());
 }
+
+/// The unit of a case, and its last run.
+fn last<'h>(history: &'h History, unit: &'h str) -> (&'h UnitHistory, &'h Invocation) {
+    let unit = history.unit(unit).next().or_else(|| history.units.iter().find(|unit| unit.unnamed)).unwrap();
+    (unit, unit.invocations.last().unwrap())
+}
+
+fn says(run: &Invocation, kind: TrapKind) -> String {
+    let trap = run.traps.iter().find(|trap| trap.kind == kind).unwrap_or_else(|| panic!("no {kind:?} in {:?}", run.traps));
+    assert!(!trap.cites.is_empty(), "{trap:?} cites nothing");
+    trap.says.clone()
+}
+
+const PREFILL: &str = "sglang-prefill.service";
+const DECODE: &str = "sglang-decode.service";
+
+/// `must` of each case, in its words. `full`: the rendering has fields. Numbers: from the stamps of the case's lines.
+fn must(case: &str, full: bool, mode: &str, history: &History) {
+    let coarse = matches!(mode, "short" | "short-full" | "with-unit");
+    match case {
+        "c01_clean_restart_simple" => {
+            let (_, run) = last(history, PREFILL);
+            let wanted = if full { Cause::RequestedRestart { same_job: Some(true) } } else { Cause::StopThenStartOrRestart };
+            assert_eq!((run.verdict, &run.cause), (Verdict::Ready, &wanted));
+            assert!(full || run.cannot_say.iter().any(|said| said.what == "which command restarted it"));
+            // 14:00:18.616 to 14:00:38.04299
+            assert!(holds(run.outage.as_ref().unwrap().served_to_ready.as_ref().unwrap(), 19.42699));
+            assert!(!run.instants.ready.cites().is_empty());
+        }
+        "c02_stale_ready_line" => {
+            let (_, run) = last(history, PREFILL);
+            assert_eq!(run.verdict, Verdict::NotReadyYet);
+            assert!(matches!(run.instants.ready, Instant::Never { .. }));
+            assert!(says(run, TrapKind::StaleReadyLine).contains("the only ready line is of the run before"));
+            // 14:00:26.54678 to 14:00:30.89699
+            assert!(holds(run.lengths.waited.as_ref().unwrap(), 4.35021), "{:?}", run.lengths.waited);
+        }
+        "c03_never_ready_crash_loop" => {
+            let (unit, run) = last(history, DECODE);
+            let [found] = &unit.loops[..] else { panic!("{:?}", unit.loops) };
+            assert_eq!((found.starts, found.exits, found.ready, found.gave_up), (3, 3, 0, true));
+            assert_eq!(says(run, TrapKind::CrashLoop), "3 starts, 3 exits, 0 ready, gave up: exit-code");
+        }
+        "c04_ready_then_crash" => {
+            let (_, run) = last(history, PREFILL);
+            assert_eq!(run.verdict, Verdict::ReadyThenDied);
+            // 14:00:12.496 to 14:00:12.99579
+            assert!(holds(run.lengths.ready_for.as_ref().unwrap(), 0.49979), "{:?}", run.lengths.ready_for);
+            let said = says(run, TrapKind::ReadyThenCrash);
+            assert!(said.contains("dumped/11/SEGV, result core-dump; no line of a client's request being served"), "{said}");
+            assert!(coarse || said.starts_with("ready for 0.500 s"), "{said}");
+        }
+        "c05_log_begins_midway" => {
+            let (unit, run) = last(history, PREFILL);
+            assert_eq!((run.verdict, run.cause.clone(), run.opened), (Verdict::Ready, Cause::StartNotInLog, Opened::Midway));
+            let length = run.lengths.start_to_ready.as_ref().unwrap();
+            assert!(holds(length, 2.126) && length.least.is_some() && length.most.is_none(), "{length:?}");
+            assert!(says(run, TrapKind::LogBeginsMidway).contains("at least"));
+            assert_eq!(unit.unnamed, !full && mode != "with-unit");
+        }
+        "c06_two_units_at_once" => {
+            let ready = |unit| last(history, unit).1.instants.ready.upper().unwrap().wall.unwrap();
+            // 14:00:48.336470 and 14:00:54.339470
+            assert!(ready(DECODE).end <= ready(PREFILL).start);
+            if !full && mode != "with-unit" {
+                for unit in [PREFILL, DECODE] {
+                    says(last(history, unit).1, TrapKind::TwoUnitsAtOnce);
+                }
+            }
+        }
+        "c07_pd_warmup_failed_ready_line" => {
+            let (_, run) = last(history, PREFILL);
+            assert_eq!(run.verdict, Verdict::ReadyLineAfterFailedWarmup);
+            assert!(!run.instants.ready.happened());
+            assert!(says(run, TrapKind::ReadyAfterFailedWarmup).contains("status codes: [500]"));
+        }
+        "c08_clock_step_back_in_restart" => {
+            let (_, run) = last(history, PREFILL);
+            let outage = run.outage.as_ref().unwrap();
+            let said = says(run, TrapKind::ClockStep);
+            if full {
+                assert!(said.starts_with("clock stepped -120.0 s"), "{said}");
+                assert!(holds(outage.stopping_to_ready.as_ref().unwrap(), 14.4372));
+            } else {
+                // Stamps go from 14:00:26.516780 to 13:58:26.526990.
+                assert!(said.starts_with("stamps go back 1"), "{said}");
+                assert!(outage.stopping_to_ready.is_err() && outage.end_to_ready.is_err());
+                assert!(run.lengths.start_to_ready.is_ok());
+            }
+        }
+        "c09_late_line_of_old_invocation" => {
+            let (_, run) = last(history, PREFILL);
+            assert_eq!(run.verdict, Verdict::NotReadyYet);
+            assert_eq!(
+                says(run, TrapKind::LateLine),
+                "2 lines of the run before stand after this one's start, a ready line among them: they do not count"
+            );
+        }
+        "c10_rate_limited_ready_line" => {
+            let (unit, run) = last(history, PREFILL);
+            assert_eq!(run.verdict, Verdict::ServedWithoutReadyLine);
+            assert_eq!(unit.dropped.iter().map(|lost| lost.messages).collect::<Vec<_>>(), [Some(1734)]);
+            assert!(says(run, TrapKind::RateLimit).starts_with("ready line missing, 1734 messages were dropped"));
+            assert!(says(run, TrapKind::ReadyLineMissing).contains("no later than the first answer"));
+        }
+        other => panic!("no words for {other}"),
+    }
+}
+
+#[test]
+fn every_case_says_what_it_must() {
+    let Some(folder) = cases("journald/cases") else { return };
+    let mut renderings = 0;
+    for dir in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let case = dir.file_name().unwrap().to_str().unwrap().to_owned();
+        for file in std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()) {
+            let mode = file.file_stem().unwrap().to_str().unwrap();
+            if mode == "expected" {
+                continue;
+            }
+            let full = matches!(mode, "export" | "json");
+            println!("{case} {mode}");
+            must(&case, full, mode, &history(&file, "UTC", 2026, &[]));
+            renderings += 1;
+        }
+    }
+    println!("{renderings} renderings say what they must");
+    assert!(renderings >= 70);
+}
