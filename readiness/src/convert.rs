@@ -22,6 +22,62 @@ pub struct Owner<'a> {
 /// PID 1's source stamp is earlier than journald's receipt by so much at most (13 ms were seen).
 const LATEST_RECEIPT: i64 = 100_000_000;
 
+/// What SGLang prints only after its configuration. The rest, notes on arguments above all, may be the next process's in the same log.
+const RUNNING: &[&str] = &[
+    "prefill_batch",
+    "decode_batch",
+    "scheduler_status",
+    "access",
+    "init_begin",
+    "init_end",
+    "memory_baseline",
+    "memory_pool_end",
+    "kv_cache_allocated",
+    "cuda_graph_begin",
+    "cuda_graph_end",
+    "startup_timings",
+    "server_ready",
+    "warmup",
+    "sigterm",
+    "draining",
+    "sigquit",
+    "exception",
+    "child_crashed",
+    "forced_exit",
+    "kill_process_tree",
+    "crash_dump",
+    "retract",
+    "retract_abort",
+    "out_of_memory",
+    "cache_flushed",
+    "scheduler_sized",
+    "watchdog_timeout",
+];
+
+/// Beginnings of further names of such kinds.
+const RUNNING_FAMILIES: &[&str] = &["request_", "uvicorn_", "weights_", "health_check_", "hicache_prefetch", "hicache_load_back"];
+
+/// What Dynamo prints while it is being configured.
+const CONFIGURING: &[&str] = &[
+    "dynamo_log",
+    "dynamo_python",
+    "worker_startup",
+    "runtime_config",
+    "router_config",
+    "rejection_config",
+    "migration_config",
+    "http_server",
+    "text",
+];
+
+/// Does only a process that is past its configuration print this kind?
+fn is_proper(format: &str, kind: &str) -> bool {
+    if format.starts_with("sglang") {
+        return RUNNING.contains(&kind) || RUNNING_FAMILIES.iter().any(|start| kind.starts_with(start));
+    }
+    !CONFIGURING.contains(&kind)
+}
+
 /// Digests one record. `wall` is its place on the time axis, as the caller's clocks give it. `None` for what says nothing of any
 /// process: headers, blank lines.
 pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<Stamp>, owner: Owner<'_>) -> Option<Observation> {
@@ -40,6 +96,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
         ident: meta.ident.clone(),
         writer: Writer::Service,
         serving: false,
+        proper: false,
         lost: record.payload.is_empty() && meta.loss.is_some(),
         job: Job::default(),
         fact: Fact::Line,
@@ -69,6 +126,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
         seen.unit = owner.unit.into();
     }
     seen.serving = ["sglang", "dynamo", "sgl-", "smg", "gateway", "router"].iter().any(|name| format.starts_with(name));
+    seen.proper = seen.serving && is_proper(format, event.kind.name);
     seen.fact = services(event, record.payload);
     Some(seen)
 }

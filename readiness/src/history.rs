@@ -182,6 +182,8 @@ pub enum Verdict {
     Ready,
     NotReadyYet,
     ReadyThenStopped,
+    /// Asked to stop; its end is not in the log.
+    ReadyThenStopping,
     ReadyThenDied,
     /// Another run follows, and no line says how this one ended.
     ReadyEndNotInLog,

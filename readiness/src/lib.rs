@@ -16,6 +16,7 @@ pub mod convert;
 pub mod history;
 pub mod judge;
 pub mod machine;
+pub mod merge;
 pub mod observe;
 mod place;
 pub mod rows;

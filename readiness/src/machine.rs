@@ -50,7 +50,7 @@ pub(crate) struct Unit {
     pub unplaced: Unplaced,
     /// Seen from outside.
     pub watch: Watch,
-    /// The last record of it, or of anything fed with it.
+    /// The last record of it.
     pub last: Option<Mark>,
 }
 
@@ -120,13 +120,13 @@ impl Unit {
         let Some(at) = self.current(boot) else { return self.open("", boot, fresh, mark) };
         let Some(run) = self.runs.get_mut(at) else { return at };
         run.by_pid |= self.managed;
-        if begins && !self.managed && run.opened == Opened::Midway && !run.serving {
-            // What stands before a server's first own line is of the same start: warnings of what it imports.
+        if begins && !self.managed && run.opened == Opened::Midway && !run.has(Point::ProperLine) {
+            // What stands before a configuration is of the same start: warnings of what it imports, notes on its arguments.
             run.opened = Opened::ByServerArgs;
             return at;
         }
         let again = match &seen.fact {
-            Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ReadyLine) || run.has(Point::Crashed)),
+            Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ProperLine)),
             // A start prints several of these; a registered worker prints none.
             Fact::RuntimeBegan => !self.managed && (run.has(Point::Registered) || long_after(run.last, mark)),
             _ => false,
@@ -172,6 +172,8 @@ pub struct Machine {
     /// The boot that a text mode's markers say, per source.
     marked: HashMap<u32, (u64, u32)>,
     pub(crate) steps: Steps,
+    /// The newest record of each host: where its log ends.
+    ends: HashMap<String, Mark>,
     /// Lines that name a description and no unit.
     undescribed: Unplaced,
     order: u64,
@@ -193,6 +195,7 @@ impl Machine {
             return;
         }
         self.steps.take(&seen.host, mark);
+        self.ended(&seen.host, mark);
         if seen.fact == Fact::ClockSet {
             return;
         }
@@ -214,8 +217,23 @@ impl Machine {
 
     /// What was seen, judged.
     pub fn finish(self) -> History {
-        let Machine { units, boots, steps, undescribed, .. } = self;
-        crate::judge::history(units, boots, steps.found, undescribed)
+        let Machine { units, boots, steps, undescribed, ends, .. } = self;
+        crate::judge::history(units, boots, steps.found, &ends, undescribed)
+    }
+
+    /// Of one source the newer record is the later; of several the later stamp.
+    fn ended(&mut self, host: &str, mark: Mark) {
+        if mark.timeless() {
+            return;
+        }
+        let Some(end) = self.ends.get_mut(host) else {
+            self.ends.insert(host.to_owned(), mark);
+            return;
+        };
+        let later = end.cite.source == mark.cite.source || mark.wall.zip(end.wall).is_some_and(|(new, old)| new.start >= old.start);
+        if later {
+            *end = mark;
+        }
     }
 
     fn boot(&mut self, seen: &Observation) -> Option<u32> {

@@ -46,6 +46,8 @@ pub struct Observation {
     pub writer: Writer,
     /// The text is of a server's own format, not of any program.
     pub serving: bool,
+    /// Only a server that is past its configuration prints the like: neither a note of a start nor a line without a kind of its own.
+    pub proper: bool,
     /// The rendering left its text out (`-o json` without `--all`).
     pub lost: bool,
     pub job: Job,

@@ -32,6 +32,8 @@ pub enum Point {
     Oom,
     /// Any line of a process of the run.
     Line,
+    /// A line that only a server past its configuration prints.
+    ProperLine,
     ServerArgs,
     RuntimeBegan,
     LoadBegin,
@@ -87,6 +89,16 @@ pub struct Late {
     pub ready: Option<Mark>,
 }
 
+/// First and last record that bear a time: one that does not bounds nothing.
+fn keep(first: &mut Mark, last: &mut Mark, mark: Mark) {
+    if first.timeless() && !mark.timeless() {
+        *first = mark;
+    }
+    if last.timeless() || !mark.timeless() {
+        *last = mark;
+    }
+}
+
 /// Ids and ranks kept of one run; more than any server has.
 const MOST: usize = 256;
 /// Citations kept of what can be repeated without end.
@@ -125,8 +137,6 @@ pub struct Run {
     pub guess: Option<(Option<u32>, Mark)>,
     /// Entries whose text the rendering left out, and the first few.
     pub lost: (u64, Vec<Cite>),
-    /// A line of a server's own format was seen.
-    pub serving: bool,
     points: BTreeMap<Point, Seen>,
 }
 
@@ -157,7 +167,6 @@ impl Run {
             by_pid: false,
             guess: None,
             lost: (0, Vec::new()),
-            serving: false,
             points: BTreeMap::new(),
         }
     }
@@ -201,23 +210,23 @@ impl Run {
     }
 
     fn note(&mut self, point: Point, mark: Mark) {
-        self.points.entry(point).and_modify(|seen| (seen.last, seen.times) = (mark, seen.times + 1)).or_insert(Seen {
-            first: mark,
-            last: mark,
-            times: 1,
-        });
+        let seen = self.points.entry(point).or_insert(Seen { first: mark, last: mark, times: 0 });
+        seen.times += 1;
+        keep(&mut seen.first, &mut seen.last, mark);
     }
 
     /// Takes one record of this run.
     pub fn take(&mut self, seen: &Observation, mark: Mark) {
-        self.last = mark;
+        keep(&mut self.first, &mut self.last, mark);
         if seen.writer == Writer::Service {
             if let Some((pid, first)) = self.guess.take_if(|(pid, _)| *pid == seen.pid && pid.is_some()) {
                 self.pids.extend(pid);
                 self.note(Point::Line, first);
             }
             self.note(Point::Line, mark);
-            self.serving |= seen.serving;
+            if seen.proper {
+                self.note(Point::ProperLine, mark);
+            }
             if seen.lost {
                 self.lost.0 += 1;
                 if self.lost.1.len() < FEW {

@@ -43,6 +43,11 @@ fn stamp<S: Serializer>(stamp: &Option<Stamp>, to: S) -> Result<S::Ok, S::Error>
 }
 
 impl Mark {
+    /// Nothing says when it was written.
+    pub fn timeless(&self) -> bool {
+        self.wall.is_none() && self.mono.is_none()
+    }
+
     /// Did it happen before the other, as far as can be told: by the monotonic clock, else by stamps that do not overlap, else by order.
     pub fn before(&self, other: &Mark) -> bool {
         if let (Some(a), Some(b)) = (self.mono, other.mono)

@@ -83,6 +83,7 @@ fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Ready | Verdict::ReadyEndNotInLog => "ready",
         Verdict::NotReadyYet => "not ready yet",
         Verdict::ReadyThenStopped => "was ready, then stopped",
+        Verdict::ReadyThenStopping => "was ready, is stopping",
         Verdict::ReadyThenDied => "was ready, then died",
         Verdict::NeverReady | Verdict::NeverRan => "never ready",
         Verdict::ReadyLineAfterFailedWarmup => "ready line printed although the warm-up failed",

@@ -34,7 +34,7 @@ pub(crate) fn of(unit: &Unit, run: &Run, after: Option<&Run>, verdict: Verdict) 
         asked: asked(run),
         stopping: stopping(run),
         drained: drained(run),
-        ended: ended(run, after),
+        ended: ended(unit, run, after),
         started,
         ready,
     };
@@ -56,8 +56,10 @@ fn started(run: &Run) -> Instant {
         return Instant::AtMost { mark, why: "the start job had ended" };
     }
     match run.opened {
+        // Notes before it may be of the process before: this one is not.
         Opened::ByServerArgs => {
-            Instant::AtMost { mark: run.first, why: "the first line of its process" }
+            let mark = run.earliest(&[Point::ServerArgs, Point::RuntimeBegan]).unwrap_or(run.first);
+            Instant::AtMost { mark, why: "the configuration that it prints at its start" }
         }
         _ => Instant::AtMost { mark: run.first, why: "its start is not in the log: counted from the first line seen" },
     }
@@ -73,6 +75,7 @@ fn execd(run: &Run, verdict: Verdict) -> Instant {
     let proof = match (starting, run.first(Point::Started), line) {
         (Some(_), Some(started), Some(line)) => Some(if line.before(&started) { line } else { started }),
         (Some(_), Some(started), None) => Some(started),
+        _ if run.opened == Opened::ByServerArgs => run.earliest(&[Point::ServerArgs, Point::RuntimeBegan]),
         (_, _, line) => line,
     };
     let fork = starting.or(run.first(Point::Started));
@@ -240,12 +243,17 @@ fn drained(run: &Run) -> Instant {
     Instant::never("no stop in the log")
 }
 
-fn ended(run: &Run, after: Option<&Run>) -> Instant {
-    let lines = run.last(Point::Line);
+fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
+    // Without a manager, the last lines of a log's part may be the next process's first ones.
+    let lines = run.last(if unit.managed { Point::Line } else { Point::ProperLine });
+    let next_first = |next: &Run| match next.opened {
+        Opened::ByServerArgs => next.earliest(&[Point::ServerArgs, Point::RuntimeBegan]).unwrap_or(next.first),
+        _ => next.first,
+    };
     match run.end() {
         Some((Point::Exit, mark)) => return Instant::Exact { mark },
         Some((Point::ProcessFinished, mark)) => return Instant::AtLeast { mark, why: "uvicorn's last line; the process ends after it" }
-            .until(after),
+            .until(after.map(next_first)),
         Some((_, mark)) => {
             let lower = run.earliest(&[Point::Stopping, Point::Sigterm]).or(lines);
             return Instant::bounds(lower.filter(|lower| lower.before(&mark)), Some(mark), "systemd had seen its end; a clean exit has no line");
@@ -254,9 +262,10 @@ fn ended(run: &Run, after: Option<&Run>) -> Instant {
     }
     if let Some(next) = after {
         if next.boot != run.boot {
-            return Instant::bounds(Some(run.last), Some(next.first), "the host was booted again");
+            return Instant::bounds(Some(run.last), Some(next_first(next)), "the host was booted again");
         }
-        return Instant::bounds(lines.or(Some(run.last)), Some(next.first), "between its last line and the first of the run that follows");
+        let lower = lines.or(run.last(Point::ServerArgs)).or(Some(run.first));
+        return Instant::bounds(lower, Some(next_first(next)), "between its last line and the first of the run that follows");
     }
     match run.first(Point::Sigterm).or(run.first(Point::Crashed)) {
         Some(_) => Instant::AtLeast { mark: lines.unwrap_or(run.last), why: "its last line; no line says that it ended" },
@@ -266,9 +275,9 @@ fn ended(run: &Run, after: Option<&Run>) -> Instant {
 
 impl Instant {
     /// Bounded from above by the run that follows.
-    fn until(self, after: Option<&Run>) -> Instant {
+    fn until(self, after: Option<Mark>) -> Instant {
         match (self, after) {
-            (Instant::AtLeast { mark, why }, Some(next)) => Instant::bounds(Some(mark), Some(next.first), why),
+            (Instant::AtLeast { mark, why }, Some(next)) => Instant::bounds(Some(mark), Some(next), why),
             (other, _) => other,
         }
     }

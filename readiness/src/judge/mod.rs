@@ -6,6 +6,8 @@ mod loops;
 mod outside;
 mod traps;
 
+use std::collections::HashMap;
+
 use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
 use crate::machine::{Unit, Unplaced};
 use crate::run::{FEW, Run};
@@ -15,7 +17,7 @@ use crate::time::{Instant, Length, Mark, Measured, length};
 /// What every judgement may need.
 pub(crate) struct Known<'a> {
     pub steps: &'a [Step],
-    /// The newest record of the unit, or of what was fed with it.
+    /// The newest record of the host: where its log ends.
     pub last: Option<Mark>,
 }
 
@@ -31,7 +33,7 @@ impl Known<'_> {
 }
 
 /// Judges all units.
-pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, undescribed: Unplaced) -> History {
+pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, ends: &HashMap<String, Mark>, undescribed: Unplaced) -> History {
     let mut cannot_say = Vec::new();
     if undescribed.lines > 0 {
         let why = format!(
@@ -40,13 +42,13 @@ pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, un
         );
         cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites });
     }
-    let units = units.iter().map(|unit| judge(unit, &found)).collect();
+    let units = units.iter().map(|unit| judge(unit, &found, ends.get(&unit.host).copied())).collect();
     History { units, boots, steps: found, cannot_say }
 }
 
-fn judge(unit: &Unit, found: &[Step]) -> UnitHistory {
+fn judge(unit: &Unit, found: &[Step], end: Option<Mark>) -> UnitHistory {
     let steps: Vec<Step> = found.iter().filter(|step| step.host == unit.host).cloned().collect();
-    let known = Known { steps: &steps, last: unit.last };
+    let known = Known { steps: &steps, last: end.or(unit.last) };
     let mut invocations: Vec<Invocation> = Vec::new();
     for (at, run) in unit.runs.iter().enumerate() {
         let before = unit.runs.get(..at).and_then(|runs| runs.iter().rposition(|run| run.opened != Opened::NotStarted));
@@ -203,7 +205,8 @@ fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
             // A process that is killed says nothing; a manager would have.
             (true, false) if unit.managed && !run.over() => Verdict::ReadyEndNotInLog,
             (true, false) => Verdict::ReadyThenDied,
-            (false, _) => Verdict::Ready,
+            (false, true) => Verdict::ReadyThenStopping,
+            (false, false) => Verdict::Ready,
         };
     }
     if run.has(Point::Served) {

@@ -1,0 +1,176 @@
+//! The restart tables of real SGLang captures: instants from logs alone lie within the bounds of what the driver did and saw.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use corr_parsers::stamp::Stamp;
+use corr_readiness::convert::Owner;
+use corr_readiness::history::{Cause, Ending, TrapKind, Verdict};
+use corr_readiness::merge::Merge;
+use corr_readiness::rows::{Row, What};
+use corr_readiness::{Cite, History, Instant, Machine, Mark, Options};
+use serde_json::Value;
+use support::{bytes, cases, observations};
+
+fn ns(value: &Value) -> Option<i64> {
+    value.as_f64().map(|seconds| (seconds * 1e6).round() as i64 * 1_000)
+}
+
+fn start(mark: &Mark) -> i64 {
+    mark.wall.unwrap().start
+}
+
+fn end(mark: &Mark) -> i64 {
+    mark.wall.unwrap().end
+}
+
+/// Is a true instant within what is said of it?
+fn holds(instant: &Instant, truth: i64) -> bool {
+    instant.lower().is_none_or(|mark| start(mark) <= truth) && instant.upper().is_none_or(|mark| truth < end(mark))
+}
+
+/// The logs of each target, by the names that the captures use.
+fn logs(capture: &std::path::Path, target: &str) -> Vec<std::path::PathBuf> {
+    let mut found: Vec<_> = [format!("{target}.log"), format!("{target}.stdout.log"), format!("{target}.stderr.log")]
+        .iter()
+        .map(|name| capture.join(name))
+        .filter(|path| path.exists())
+        .collect();
+    found.sort();
+    found
+}
+
+fn by_target(truth: &Value) -> BTreeMap<&str, Vec<&Value>> {
+    let mut targets: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for incarnation in truth["incarnations"].as_array().unwrap() {
+        targets.entry(incarnation["target"].as_str().unwrap()).or_default().push(incarnation);
+    }
+    targets
+}
+
+fn history(capture: &std::path::Path, target: &str, polls: bool) -> History {
+    let mut machine = Machine::new(Options::default());
+    let owner = Owner { host: "vm", unit: target };
+    let sources = logs(capture, target).into_iter().enumerate();
+    let all = sources.map(|(at, path)| observations(&bytes(&path), at as u32, owner, "UTC", 2026).into_iter());
+    for seen in Merge::new(all.collect::<Vec<_>>()) {
+        machine.take(&seen);
+    }
+    if polls {
+        rows(capture, target, &mut machine);
+    }
+    machine.finish()
+}
+
+/// The capture's poll log, as a user's loop would have written it: it is an input here, and the server's own lines are compared with it.
+fn rows(capture: &std::path::Path, target: &str, machine: &mut Machine) {
+    for line in String::from_utf8(bytes(&capture.join("health.jsonl"))).unwrap().lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        if row["target"] != target {
+            continue;
+        }
+        let at = |key: &str| Stamp::new(ns(&row[key]).unwrap(), 1_000);
+        machine.take_row(&Row {
+            cite: Cite { source: 99, offset: 0, len: 0 },
+            host: "vm".into(),
+            unit: target.into(),
+            from: at("t_start"),
+            until: at("t_end"),
+            what: What::Health { up: row["status"] == 200 },
+        });
+    }
+}
+
+#[test]
+fn restarts_of_sglang_captures() {
+    let Some(folder) = cases("sglang") else { return };
+    let truth: Value = serde_json::from_slice(&bytes(&folder.join("truth.json"))).unwrap();
+    let (mut lives, mut checks, mut kills, mut stops) = (0, 0, 0, 0);
+    let mut wrong = Vec::new();
+    for (capture, truth) in truth["captures"].as_object().unwrap() {
+        for (target, incarnations) in by_target(truth) {
+            let dir = folder.join(capture);
+            if target.starts_with("router") || logs(&dir, target).is_empty() {
+                println!("{capture} {target}: no server's log of its own here");
+                continue;
+            }
+            let history = history(&dir, target, false);
+            let unit = &history.units[0];
+            if unit.invocations.len() != incarnations.len() {
+                wrong.push(format!("{capture} {target}: {} lives, not {}", unit.invocations.len(), incarnations.len()));
+                continue;
+            }
+            for (at, (run, truth)) in unit.invocations.iter().zip(&incarnations).enumerate() {
+                lives += 1;
+                let mut check = |ok: bool, what: &str, detail: String| {
+                    checks += 1;
+                    if !ok {
+                        wrong.push(format!("{capture} {target} {}: {what}: {detail}", at + 1));
+                    }
+                };
+                let time = |key: &str| ns(&truth[key]);
+                let exec = time("exec").unwrap();
+                check(holds(&run.instants.started, exec), "started", format!("{:?} {exec}", run.instants.started));
+                check(holds(&run.instants.execd, exec), "execd", format!("{:?} {exec}", run.instants.execd));
+                // The bytes are of this life: of stdout and stderr only one has its offset in the table.
+                if logs(&dir, target).len() == 1 {
+                    let offset = run.instants.started.upper().unwrap().cite.offset;
+                    check(offset >= truth["log_offset"].as_u64().unwrap(), "offset", offset.to_string());
+                }
+                let exited = time("process_exited").unwrap();
+                check(holds(&run.instants.ended, exited), "ended", format!("{:?} {exited}", run.instants.ended));
+                match time("first_health_200") {
+                    Some(healthy) => {
+                        let ready = run.instants.ready.upper();
+                        let ok = ready.is_some_and(|mark| exec < end(mark) && start(mark) <= healthy);
+                        check(ok, "ready", format!("{:?} {healthy}", run.instants.ready));
+                        let loaded = run.instants.loaded.upper().is_some_and(|mark| start(mark) <= healthy);
+                        check(loaded, "loaded", format!("{:?}", run.instants.loaded));
+                    }
+                    None => check(matches!(run.instants.ready, Instant::Never { .. }), "ready", format!("{:?}", run.instants.ready)),
+                }
+                let asked = time("sigterm_sent");
+                if let (Some(asked), Some(_)) = (asked, time("first_health_200")) {
+                    stops += 1;
+                    check(holds(&run.instants.asked, asked), "asked", format!("{:?} {asked}", run.instants.asked));
+                    // The last life of a log: no line of the server, and no next one, says that it had ended.
+                    let last = at + 1 == incarnations.len();
+                    let stopped = run.verdict == Verdict::ReadyThenStopped || (last && run.verdict == Verdict::ReadyThenStopping);
+                    check(stopped, "verdict", format!("{:?}", run.verdict));
+                    // SGLang looks for the signal every five seconds.
+                    let near = run.instants.asked.upper().is_some_and(|mark| start(mark) - asked <= 6_000_000_000);
+                    check(near, "asked, five seconds", format!("{:?} {asked}", run.instants.asked));
+                }
+                if time("sigkill_sent").is_some() || time("sigkill_sent_to_scheduler_child").is_some() {
+                    kills += 1;
+                    check(run.verdict == Verdict::ReadyThenDied, "verdict", format!("{:?}", run.verdict));
+                    check(run.traps.iter().any(|trap| trap.kind == TrapKind::ReadyThenCrash), "trap", format!("{:?}", run.traps));
+                }
+                if at > 0 {
+                    let before = incarnations[at - 1];
+                    let after = if !before["sigterm_sent"].is_null() {
+                        Ending::Asked
+                    } else if !before["sigkill_sent"].is_null() {
+                        Ending::Silent
+                    } else {
+                        Ending::Crashed
+                    };
+                    check(run.cause == Cause::StartedAgain { after }, "cause", format!("{:?}, not {after:?}", run.cause));
+                    let outage = run.outage.as_ref().unwrap();
+                    let away = exec - ns(&before["process_exited"]).unwrap();
+                    let ok = outage.end_to_start.as_ref().is_ok_and(|length| {
+                        length.least.is_none_or(|least| least <= away) && length.most.is_none_or(|most| away <= most)
+                    });
+                    check(ok, "outage", format!("{:?} {away}", outage.end_to_start));
+                }
+            }
+        }
+    }
+    println!("{lives} lives of servers, {stops} stops, {kills} kills: {checks} checks, {} wrong", wrong.len());
+    for wrong in &wrong {
+        println!("    WRONG: {wrong}");
+    }
+    assert!(wrong.is_empty());
+    assert!(lives >= 30 && kills >= 7 && stops >= 15, "{lives} {kills} {stops}");
+}
