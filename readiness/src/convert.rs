@@ -230,6 +230,7 @@ fn managers(meta: &Meta, event: &Event<'_>, payload: &[u8], seen: &mut Observati
 fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
     match event.kind.name {
         "server_args" => Fact::ServerArgs(server_args(event)),
+        "init_begin" => Fact::InitBegan,
         "weights_begin" => Fact::Loading(rank(event)),
         "weights_loaded" => Fact::Loaded(rank(event)),
         "scheduler_sized" => Fact::Sized,

@@ -107,6 +107,17 @@ impl Unit {
             return self.open(&seen.invocation, boot, opened, mark);
         }
         let begins = matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan);
+        // Weights are loaded once in a life: another start, whose configuration is not here.
+        if !self.managed
+            && matches!(seen.fact, Fact::InitBegan | Fact::Loading(_))
+            && let Some(at) = self.current(boot)
+            && let Some(run) = self.runs.get_mut(at)
+            && run.has(Point::ReadyLine)
+        {
+            // Processes of which only notes were seen are the new life's.
+            run.pids = std::mem::take(&mut run.proper_pids);
+            return self.open("", boot, Opened::ByStartLines, mark);
+        }
         if let Some(pid) = seen.pid.filter(|_| !begins) {
             let known = self.runs.iter().rposition(|run| run.pids.contains(&pid) && (run.boot.is_none() || run.boot == boot));
             if let Some(at) = known {

@@ -87,6 +87,8 @@ pub enum Fact {
     ServerArgs(ServerArgs),
     /// A Dynamo process began.
     RuntimeBegan,
+    /// A rank sets up its process groups: the first line of a start that every rank prints.
+    InitBegan,
     /// A rank begins to load weights.
     Loading(String),
     /// A rank's weights are resident.

@@ -36,6 +36,7 @@ pub enum Point {
     ProperLine,
     ServerArgs,
     RuntimeBegan,
+    InitBegan,
     LoadBegin,
     LoadEnd,
     Sized,
@@ -64,6 +65,8 @@ pub enum Opened {
     NotStarted,
     /// What a server prints at its start; no manager speaks of it.
     ByServerArgs,
+    /// Lines of a start, of a process whose configuration is not in the log (`-o json` without `--all` leaves it out).
+    ByStartLines,
     /// A line of a process, of a unit whose earlier run had ended.
     ByServiceLine,
     /// Its start is not in the log.
@@ -115,6 +118,8 @@ pub struct Run {
     pub first: Mark,
     pub last: Mark,
     pub pids: BTreeSet<u32>,
+    /// Those that wrote a line which only a running server writes.
+    pub proper_pids: BTreeSet<u32>,
     pub begun_ranks: BTreeSet<String>,
     pub loaded_ranks: BTreeSet<String>,
     pub args: Option<ServerArgs>,
@@ -150,6 +155,7 @@ impl Run {
             first: mark,
             last: mark,
             pids: BTreeSet::new(),
+            proper_pids: BTreeSet::new(),
             begun_ranks: BTreeSet::new(),
             loaded_ranks: BTreeSet::new(),
             args: None,
@@ -226,6 +232,7 @@ impl Run {
             self.note(Point::Line, mark);
             if seen.proper {
                 self.note(Point::ProperLine, mark);
+                self.proper_pids.extend(seen.pid.filter(|_| self.proper_pids.len() < MOST));
             }
             if seen.lost {
                 self.lost.0 += 1;
@@ -301,6 +308,7 @@ impl Run {
                 Point::ServerArgs
             }
             Fact::RuntimeBegan => Point::RuntimeBegan,
+            Fact::InitBegan => Point::InitBegan,
             Fact::Loading(rank) => {
                 if self.begun_ranks.len() < MOST {
                     self.begun_ranks.insert(rank.clone());

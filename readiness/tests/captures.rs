@@ -174,3 +174,91 @@ fn restarts_of_sglang_captures() {
     assert!(wrong.is_empty());
     assert!(lives >= 30 && kills >= 7 && stops >= 15, "{lives} {kills} {stops}");
 }
+
+/// SGLang under a real journald and no systemd: process ids and configurations alone tell its lives apart, in each rendering.
+#[test]
+fn restarts_in_a_journal_without_a_manager() {
+    let Some(folder) = cases("sglang/g-0509-journald") else { return };
+    let all: Value = serde_json::from_slice(&bytes(&folder.join("../truth.json"))).unwrap();
+    let truth = &all["captures"]["g-0509-journald"];
+    let lives = truth["incarnations"].as_array().unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("journal")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut renderings = 0;
+    for file in files {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        // Parts of the journal, and what has neither stamp nor order.
+        if name.contains("-n") || name.contains("header") || name.contains("o-cat") {
+            continue;
+        }
+        let mut machine = Machine::new(Options::default());
+        for seen in observations(&bytes(&file), 0, Owner::default(), "UTC", 2026) {
+            machine.take(&seen);
+        }
+        let history = machine.finish();
+        let [unit] = &history.units[..] else { panic!("{name}: {} units", history.units.len()) };
+        assert!(unit.unnamed && unit.cannot_say.iter().any(|said| said.what == "which unit this is"), "{name}");
+        assert_eq!(unit.invocations.len(), lives.len(), "{name}");
+        for (run, truth) in unit.invocations.iter().zip(lives) {
+            let time = |key: &str| ns(&truth[key]).unwrap();
+            let said = format!("{name} {:?}", run.instants);
+            assert!(holds(&run.instants.started, time("exec")), "{said}");
+            assert!(holds(&run.instants.ended, time("process_exited")), "{said}");
+            let ready = run.instants.ready.upper().unwrap();
+            assert!(time("exec") < end(ready) && start(ready) <= time("first_health_200"), "{said}");
+            assert!(run.pids.contains(&(truth["pid"].as_u64().unwrap() as u32)), "{name}: {:?}", run.pids);
+            if !truth["sigterm_sent"].is_null() {
+                assert!(holds(&run.instants.asked, time("sigterm_sent")), "{said}");
+            }
+        }
+        renderings += 1;
+    }
+    println!("{renderings} renderings, {} lives each", lives.len());
+    assert!(renderings >= 9);
+}
+
+/// A poll log alone gives intervals, and each holds the server's own ready line; both together give the line, and no contradiction.
+#[test]
+fn polls_of_captures() {
+    let Some(folder) = cases("sglang") else { return };
+    let truth: Value = serde_json::from_slice(&bytes(&folder.join("truth.json"))).unwrap();
+    let (mut compared, mut contradictions, mut missed) = (0, 0, 0);
+    for (capture, truth) in truth["captures"].as_object().unwrap() {
+        for (target, _) in by_target(truth) {
+            let dir = folder.join(capture);
+            if target.starts_with("router") || logs(&dir, target).is_empty() {
+                continue;
+            }
+            let mut machine = Machine::new(Options::default());
+            rows(&dir, target, &mut machine);
+            let polled = machine.finish();
+            let both = history(&dir, target, true);
+            let log = history(&dir, target, false);
+            let Some(polled) = polled.units.first() else { continue };
+            let ready: Vec<_> = log.units[0].invocations.iter().filter_map(|run| run.instants.ready.upper()).collect();
+            let intervals: Vec<_> = polled.invocations.iter().map(|run| &run.instants.ready).collect();
+            for (run, alone) in both.units[0].invocations.iter().zip(&log.units[0].invocations) {
+                assert_eq!(run.instants.ready, alone.instants.ready, "{capture} {target}: the line beats the poll");
+                contradictions += run.traps.iter().filter(|trap| trap.kind == TrapKind::PollContradicts).count();
+            }
+            // A poll that fails in a busy server's life makes an interval more: each ready line has one.
+            for line in ready {
+                let fits = intervals.iter().any(|found| {
+                    let (Some(lower), Some(upper)) = (found.lower(), found.upper()) else { return false };
+                    start(lower) < end(line) && start(line) < end(upper)
+                });
+                if fits {
+                    compared += 1;
+                    continue;
+                }
+                // An outage that is shorter than the polls' distance is missed: then no poll failed near it.
+                let near = |mark: &Mark| (start(mark) - start(line)).abs() < 12_000_000_000;
+                let failed = polled.invocations.iter().filter_map(|run| run.instants.ended.upper()).any(near);
+                assert!(!failed, "{capture} {target}: {line:?} in none of {intervals:?}");
+                missed += 1;
+            }
+        }
+    }
+    println!("{compared} ready lines, each within an interval of polls; {missed} that no poll noticed; {contradictions} contradictions");
+    assert!(compared >= 25 && missed <= 1 && contradictions == 0);
+}

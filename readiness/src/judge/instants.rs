@@ -61,6 +61,7 @@ fn started(run: &Run) -> Instant {
             let mark = run.earliest(&[Point::ServerArgs, Point::RuntimeBegan]).unwrap_or(run.first);
             Instant::AtMost { mark, why: "the configuration that it prints at its start" }
         }
+        Opened::ByStartLines => Instant::AtMost { mark: run.first, why: "the first line of its start; its configuration is not in the log" },
         _ => Instant::AtMost { mark: run.first, why: "its start is not in the log: counted from the first line seen" },
     }
 }
