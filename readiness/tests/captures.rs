@@ -82,6 +82,13 @@ fn rows(capture: &std::path::Path, target: &str, machine: &mut Machine) {
     }
 }
 
+/// Ends of polls that failed.
+fn failures(capture: &std::path::Path, target: &str) -> Vec<i64> {
+    let text = String::from_utf8(bytes(&capture.join("health.jsonl"))).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.filter(|row| row["target"] == target && row["status"] != 200).map(|row| ns(&row["t_end"]).unwrap()).collect()
+}
+
 #[test]
 fn restarts_of_sglang_captures() {
     let Some(folder) = cases("sglang") else { return };
@@ -224,7 +231,7 @@ fn polls_of_captures() {
     let truth: Value = serde_json::from_slice(&bytes(&folder.join("truth.json"))).unwrap();
     let (mut compared, mut contradictions, mut missed) = (0, 0, 0);
     for (capture, truth) in truth["captures"].as_object().unwrap() {
-        for (target, _) in by_target(truth) {
+        for (target, incarnations) in by_target(truth) {
             let dir = folder.join(capture);
             if target.starts_with("router") || logs(&dir, target).is_empty() {
                 continue;
@@ -251,14 +258,15 @@ fn polls_of_captures() {
                     compared += 1;
                     continue;
                 }
-                // An outage that is shorter than the polls' distance is missed: then no poll failed near it.
-                let near = |mark: &Mark| (start(mark) - start(line)).abs() < 12_000_000_000;
-                let failed = polled.invocations.iter().filter_map(|run| run.instants.ended.upper()).any(near);
-                assert!(!failed, "{capture} {target}: {line:?} in none of {intervals:?}");
+                // An outage shorter than the polls' distance is missed: by the truth's exit before, no poll fell into it.
+                let exits = incarnations.iter().filter_map(|life| ns(&life["process_exited"])).filter(|exit| *exit < start(line));
+                let exit = exits.max().unwrap();
+                let failed = failures(&dir, target).into_iter().filter(|poll| exit < *poll && *poll < end(line)).count();
+                assert_eq!(failed, 0, "{capture} {target}: {line:?} in none of {intervals:?}");
                 missed += 1;
             }
         }
     }
     println!("{compared} ready lines, each within an interval of polls; {missed} that no poll noticed; {contradictions} contradictions");
-    assert!(compared >= 25 && missed <= 1 && contradictions == 0);
+    assert!(compared >= 25 && missed <= 3 && contradictions == 0);
 }
