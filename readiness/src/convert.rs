@@ -4,11 +4,12 @@
 
 use corr_parsers::event::{Event, Value};
 use corr_parsers::format::{Content, Meta};
+use corr_parsers::ids::{self, IdKind};
 use corr_parsers::record::Record;
 use corr_parsers::stamp::{Stamp, Zone};
 use corr_parsers::systemd;
 
-use crate::observe::{Fact, Job, Observation, ServerArgs, Writer};
+use crate::observe::{About, Fact, Job, Observation, ServerArgs, Word, Writer};
 use crate::time::Cite;
 
 /// Whose a source is, for records whose envelope does not say: a bare log of one process.
@@ -57,7 +58,7 @@ const RUNNING: &[&str] = &[
 /// Beginnings of further names of such kinds.
 const RUNNING_FAMILIES: &[&str] = &["request_", "uvicorn_", "weights_", "health_check_", "hicache_prefetch", "hicache_load_back"];
 
-/// What Dynamo prints while it is being configured.
+/// What Dynamo and gateways print while they are being configured.
 const CONFIGURING: &[&str] = &[
     "dynamo_log",
     "dynamo_python",
@@ -67,6 +68,10 @@ const CONFIGURING: &[&str] = &[
     "rejection_config",
     "migration_config",
     "http_server",
+    "gateway_start",
+    "gateway_policy",
+    "gateway_log",
+    "gateway_workflow",
     "text",
 ];
 
@@ -99,6 +104,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
         proper: false,
         lost: record.payload.is_empty() && meta.loss.is_some(),
         job: Job::default(),
+        about: None,
         fact: Fact::Line,
     };
     if let Content::Skip(reason) = record.content {
@@ -128,6 +134,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
     seen.serving = ["sglang", "dynamo", "sgl-", "smg", "gateway", "router"].iter().any(|name| format.starts_with(name));
     seen.proper = seen.serving && is_proper(format, event.kind.name);
     seen.fact = services(event, record.payload);
+    seen.about = about(event, &seen);
     Some(seen)
 }
 
@@ -247,7 +254,12 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "child_crashed" => Fact::Crashed("a child process ended"),
         "sigquit" => Fact::Crashed("a child failed (SIGQUIT)"),
         "watchdog_timeout" => Fact::Crashed("SGLang's watchdog"),
-        "service_ready" => Fact::Registered,
+        // Of a gateway, only an activated worker says that requests can be answered.
+        "service_ready" | "gateway_worker_activated" => Fact::Registered,
+        "gateway_start" if message(event, payload).starts_with("Starting router on") => Fact::RuntimeBegan,
+        "gateway_stop" => Fact::Sigterm,
+        "gateway_ready" => Fact::Listening,
+        "gateway_request_finished" => access(event),
         "worker_request_completed" if text(event, "endpoint").as_deref() == Some("generate") => Fact::Served { local: false },
         "request_completed" if text(event, "status").as_deref() == Some("success") => Fact::Served { local: false },
         "endpoint" | "runtime_config" | "http_server" | "worker_startup" | "dynamo_log" | "dynamo_python" | "worker_discovered" => {
@@ -255,6 +267,44 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         }
         _ => Fact::Line,
     }
+}
+
+/// Kinds by which a Dynamo worker names itself.
+const OWN: &[&str] = &["endpoint", "worker_request_received", "worker_request_completed", "kv_event_recorded"];
+/// Kinds by which a frontend or a router says that it lost a worker: what clients feel first.
+const LOST: &[&str] =
+    &["instance_down", "instance_inhibited", "route_failed", "migration_retry", "worker_removed", "worker_gone", "gateway_worker_unhealthy"];
+/// Kinds by which it says that a worker may be chosen.
+const FOUND: &[&str] = &["worker_added", "gateway_worker_healthy"];
+
+/// The worker that a record names, and what it says of it.
+fn about(event: &Event<'_>, seen: &Observation) -> Option<About> {
+    if let Fact::ServerArgs(args) = &seen.fact {
+        let (ip, port) = (args.host.as_deref().unwrap_or("127.0.0.1"), args.port?);
+        return Some(About { worker: address(ip, &port.to_string(), &seen.host), word: Word::Own });
+    }
+    let kind = event.kind.name;
+    let word = match kind {
+        _ if OWN.contains(&kind) => Word::Own,
+        _ if LOST.contains(&kind) => Word::Lost,
+        _ if FOUND.contains(&kind) => Word::Found,
+        _ => return None,
+    };
+    if let Some(url) = text(event, "worker_url") {
+        let place = url.split("://").nth(1)?.split('/').next()?.to_owned();
+        let (ip, port) = place.rsplit_once(':')?;
+        return Some(About { worker: address(ip, port, &seen.host), word });
+    }
+    let id = event.ids.iter().find(|id| id.kind == IdKind::WorkerId)?;
+    let mut worker = String::new();
+    ids::canonical(Some(IdKind::WorkerId), &id.text, &mut worker);
+    Some(About { worker, word })
+}
+
+/// An address as all processes spell it: a loopback one, or one for every interface, is its host's.
+fn address(ip: &str, port: &str, host: &str) -> String {
+    let is_here = ip.starts_with("127.") || matches!(ip, "localhost" | "0.0.0.0" | "::" | "::1" | "[::1]");
+    if is_here { format!("{host}|here:{port}") } else { format!("{ip}:{port}") }
 }
 
 /// `DP0 TP1` as `dp0 tp1`; empty for a rank without a tag.
@@ -280,6 +330,8 @@ fn server_args(event: &Event<'_>) -> ServerArgs {
         ranks,
         nodes: size("nnodes"),
         skips_warmup: is("skip_server_warmup"),
+        host: text(event, "host"),
+        port: size("port"),
     }
 }
 

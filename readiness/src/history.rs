@@ -61,6 +61,10 @@ pub struct Invocation {
     pub lengths: Lengths,
     /// How long it was away before this run; `None` for what is no restart.
     pub outage: Option<Outage>,
+    /// The first record of another process that may send requests to it.
+    pub found_by_others: Option<Mark>,
+    /// The first record of another process that it is gone, once it was ready: what clients feel first.
+    pub lost_by_others: Option<Mark>,
     pub traps: Vec<Trap>,
     pub cannot_say: Vec<CannotSay>,
     /// Each point that was seen, for those who need more than instants.

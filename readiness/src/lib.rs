@@ -23,6 +23,7 @@ pub mod rows;
 pub mod run;
 mod steps;
 pub mod time;
+mod words;
 
 pub use history::{History, Invocation, UnitHistory};
 pub use machine::{Machine, Options};

@@ -12,6 +12,7 @@ use crate::rows::{Row, Watch};
 use crate::run::{FEW, Opened, Point, Run};
 use crate::steps::Steps;
 use crate::time::{Cite, Mark, Mono};
+use crate::words::Words;
 
 /// What the user knows and the records do not say.
 #[derive(Clone, Debug, Default)]
@@ -171,6 +172,14 @@ fn may_serve(unit: &str) -> bool {
     !others.iter().any(|end| unit.ends_with(end))
 }
 
+/// What is known beside the units themselves.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    /// Where each host's log ends.
+    pub ends: HashMap<String, Mark>,
+    pub words: Words,
+}
+
 /// Takes observations and rows; gives a [`History`].
 #[derive(Debug, Default)]
 pub struct Machine {
@@ -187,6 +196,7 @@ pub struct Machine {
     ends: HashMap<String, Mark>,
     /// Lines that name a description and no unit.
     undescribed: Unplaced,
+    words: Words,
     order: u64,
 }
 
@@ -201,7 +211,7 @@ impl Machine {
         self.order += 1;
         let boot = self.boot(seen);
         let mono = seen.mono.zip(boot).map(|(ns, boot)| Mono { boot, ns });
-        let mark = Mark { cite: seen.cite, wall: seen.wall, mono, order: self.order };
+        let mark = Mark { cite: seen.cite, wall: seen.wall, mono, boot, order: self.order };
         if seen.fact == Fact::BootMarker {
             return;
         }
@@ -209,6 +219,9 @@ impl Machine {
         self.ended(&seen.host, mark);
         if seen.fact == Fact::ClockSet {
             return;
+        }
+        if let Some(about) = &seen.about {
+            self.words.take(about, mark);
         }
         match seen.writer {
             Writer::Manager | Writer::Journal => self.of_manager(seen, boot, mark),
@@ -228,8 +241,8 @@ impl Machine {
 
     /// What was seen, judged.
     pub fn finish(self) -> History {
-        let Machine { units, boots, steps, undescribed, ends, .. } = self;
-        crate::judge::history(units, boots, steps.found, &ends, undescribed)
+        let Machine { units, boots, steps, undescribed, ends, words, .. } = self;
+        crate::judge::history(&units, boots, steps.found, &Sides { ends, words }, undescribed)
     }
 
     /// Of one source the newer record is the later; of several the later stamp.

@@ -51,7 +51,27 @@ pub struct Observation {
     /// The rendering left its text out (`-o json` without `--all`).
     pub lost: bool,
     pub job: Job,
+    /// A worker that the record names: the process's own, or another one.
+    pub about: Option<About>,
     pub fact: Fact,
+}
+
+/// A worker by the name that processes have for each other: a worker id of Dynamo, an address of SGLang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    pub worker: String,
+    pub word: Word,
+}
+
+/// What a record says of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It is this process's own name.
+    Own,
+    /// Another process lost it: a broken stream, a failed health check, a removal.
+    Lost,
+    /// Another process may send to it.
+    Found,
 }
 
 /// What a record says. What each proves stands in README.md.
@@ -128,4 +148,6 @@ pub struct ServerArgs {
     pub ranks: Option<u64>,
     pub nodes: Option<u64>,
     pub skips_warmup: bool,
+    pub host: Option<String>,
+    pub port: Option<u64>,
 }

@@ -109,7 +109,7 @@ impl Watch {
     }
 
     pub(crate) fn take(&mut self, row: &Row, order: u64) {
-        let mark = |wall: Stamp| Mark { cite: row.cite, wall: Some(wall), mono: None, order };
+        let mark = |wall: Stamp| Mark { cite: row.cite, wall: Some(wall), mono: None, boot: None, order };
         let (from, until) = (mark(row.from), mark(row.until));
         match &row.what {
             What::Health { up } => self.health.take(*up, from, until),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::observe::{Fact, Job, Observation, ServerArgs, Writer};
+use crate::observe::{About, Fact, Job, Observation, ServerArgs, Word, Writer};
 use crate::time::{Cite, Mark};
 
 /// What a run can be seen to do.
@@ -123,6 +123,8 @@ pub struct Run {
     pub begun_ranks: BTreeSet<String>,
     pub loaded_ranks: BTreeSet<String>,
     pub args: Option<ServerArgs>,
+    /// Names that other processes have for it.
+    pub names: BTreeSet<String>,
     pub exit: Option<String>,
     pub result: Option<String>,
     pub warmup: Option<String>,
@@ -159,6 +161,7 @@ impl Run {
             begun_ranks: BTreeSet::new(),
             loaded_ranks: BTreeSet::new(),
             args: None,
+            names: BTreeSet::new(),
             exit: None,
             result: None,
             warmup: None,
@@ -245,6 +248,11 @@ impl Run {
             {
                 self.pids.insert(pid);
             }
+        }
+        if let Some(About { worker, word: Word::Own }) = &seen.about
+            && self.names.len() < MOST
+        {
+            self.names.insert(worker.clone());
         }
         let point = match &seen.fact {
             Fact::Starting => {

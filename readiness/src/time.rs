@@ -34,6 +34,8 @@ pub struct Mark {
     #[serde(serialize_with = "stamp")]
     pub wall: Option<Stamp>,
     pub mono: Option<Mono>,
+    /// Its boot, as an index in [`crate::History::boots`]; `None`: not said.
+    pub boot: Option<u32>,
     /// How many records were fed before it: tells apart records of one stamp.
     pub order: u64,
 }
@@ -173,10 +175,8 @@ fn apart(from: &Mark, to: &Mark) -> Option<(i64, i64, Measured)> {
         let ns = b.ns.saturating_sub(a.ns);
         return Some((ns.saturating_sub(MONO_WIDTH), ns.saturating_add(MONO_WIDTH), Measured::Monotonic));
     }
-    let on = match (from.mono, to.mono) {
-        (Some(a), Some(b)) if a.boot != b.boot => Measured::WallOverReboot,
-        _ => Measured::Wall,
-    };
+    let over_reboot = from.boot.zip(to.boot).is_some_and(|(a, b)| a != b);
+    let on = if over_reboot { Measured::WallOverReboot } else { Measured::Wall };
     let (a, b) = (from.wall?, to.wall?);
     Some((b.start.saturating_sub(a.end), b.end.saturating_sub(a.start), on))
 }

@@ -6,10 +6,8 @@ mod loops;
 mod outside;
 mod traps;
 
-use std::collections::HashMap;
-
 use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
-use crate::machine::{Unit, Unplaced};
+use crate::machine::{Sides, Unit, Unplaced};
 use crate::run::{FEW, Run};
 use crate::steps::{self, Step};
 use crate::time::{Instant, Length, Mark, Measured, length};
@@ -33,7 +31,7 @@ impl Known<'_> {
 }
 
 /// Judges all units.
-pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, ends: &HashMap<String, Mark>, undescribed: Unplaced) -> History {
+pub(crate) fn history(units: &[Unit], boots: Vec<String>, found: Vec<Step>, sides: &Sides, undescribed: Unplaced) -> History {
     let mut cannot_say = Vec::new();
     if undescribed.lines > 0 {
         let why = format!(
@@ -42,19 +40,21 @@ pub(crate) fn history(units: Vec<Unit>, boots: Vec<String>, found: Vec<Step>, en
         );
         cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites });
     }
-    let units = units.iter().map(|unit| judge(unit, &found, ends.get(&unit.host).copied())).collect();
+    let units = units.iter().map(|unit| judge(unit, &found, sides)).collect();
     History { units, boots, steps: found, cannot_say }
 }
 
-fn judge(unit: &Unit, found: &[Step], end: Option<Mark>) -> UnitHistory {
+fn judge(unit: &Unit, found: &[Step], sides: &Sides) -> UnitHistory {
     let steps: Vec<Step> = found.iter().filter(|step| step.host == unit.host).cloned().collect();
-    let known = Known { steps: &steps, last: end.or(unit.last) };
+    let known = Known { steps: &steps, last: sides.ends.get(&unit.host).copied().or(unit.last) };
     let mut invocations: Vec<Invocation> = Vec::new();
     for (at, run) in unit.runs.iter().enumerate() {
         let before = unit.runs.get(..at).and_then(|runs| runs.iter().rposition(|run| run.opened != Opened::NotStarted));
         let before = before.and_then(|at| Some((unit.runs.get(at)?, invocations.get(at)?)));
         let after = unit.runs.get(at + 1..).and_then(|runs| runs.iter().find(|run| run.opened != Opened::NotStarted));
-        invocations.push(invocation(unit, run, before, after, &known));
+        let mut judged = invocation(unit, run, before, after, &known);
+        (judged.found_by_others, judged.lost_by_others) = sides.words.of(run, after);
+        invocations.push(judged);
     }
     if invocations.is_empty() {
         invocations = outside::alone(&unit.watch, &known);
@@ -138,6 +138,8 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         instants,
         lengths,
         outage,
+        found_by_others: None,
+        lost_by_others: None,
         traps: Vec::new(),
         cannot_say: Vec::new(),
         seen: run.points().collect(),

@@ -207,6 +207,8 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
             },
             instants,
             outage: None,
+            found_by_others: None,
+            lost_by_others: None,
             traps: Vec::new(),
             cannot_say: Vec::new(),
             seen: Vec::new(),

@@ -1,7 +1,5 @@
 //! The restart tables of real SGLang captures: instants from logs alone lie within the bounds of what the driver did and saw.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use corr_parsers::stamp::Stamp;
@@ -11,22 +9,22 @@ use corr_readiness::merge::Merge;
 use corr_readiness::rows::{Row, What};
 use corr_readiness::{Cite, History, Instant, Machine, Mark, Options};
 use serde_json::Value;
-use support::{bytes, cases, observations};
+use crate::support::{bytes, cases, observations};
 
-fn ns(value: &Value) -> Option<i64> {
+pub fn ns(value: &Value) -> Option<i64> {
     value.as_f64().map(|seconds| (seconds * 1e6).round() as i64 * 1_000)
 }
 
-fn start(mark: &Mark) -> i64 {
+pub fn start(mark: &Mark) -> i64 {
     mark.wall.unwrap().start
 }
 
-fn end(mark: &Mark) -> i64 {
+pub fn end(mark: &Mark) -> i64 {
     mark.wall.unwrap().end
 }
 
 /// Is a true instant within what is said of it?
-fn holds(instant: &Instant, truth: i64) -> bool {
+pub fn holds(instant: &Instant, truth: i64) -> bool {
     instant.lower().is_none_or(|mark| start(mark) <= truth) && instant.upper().is_none_or(|mark| truth < end(mark))
 }
 

@@ -1,7 +1,5 @@
 //! Every journald case and every reference window, from each of its renderings.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -10,7 +8,7 @@ use corr_readiness::history::{Cause, Invocation, Opened, Point, TrapKind, UnitHi
 use corr_readiness::time::{Length, Measured};
 use corr_readiness::{History, Instant, Machine, Mark, Options};
 use serde_json::Value;
-use support::{bytes, cases, observations};
+use crate::support::{bytes, cases, observations};
 
 /// What a comparison found.
 #[derive(Default)]
