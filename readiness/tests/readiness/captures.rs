@@ -268,3 +268,48 @@ fn polls_of_captures() {
     println!("{compared} ready lines, each within an interval of polls; {missed} that no poll noticed; {contradictions} contradictions");
     assert!(compared >= 25 && missed <= 3 && contradictions == 0);
 }
+
+/// A router and its workers: the router's lives, and when it lost and found each worker.
+#[test]
+fn a_router_loses_its_workers() {
+    let Some(folder) = cases("sglang") else { return };
+    let all: Value = serde_json::from_slice(&bytes(&folder.join("truth.json"))).unwrap();
+    let (mut lives, mut lost) = (0, 0);
+    for capture in ["d-0523-router", "e-0523-pd-mooncake-tcp"] {
+        let dir = folder.join(capture);
+        let targets = by_target(&all["captures"][capture]);
+        let mut sources = Vec::new();
+        for target in targets.keys() {
+            for path in logs(&dir, target) {
+                sources.push(observations(&bytes(&path), sources.len() as u32, Owner { host: "vm", unit: target }, "UTC", 2026).into_iter());
+            }
+        }
+        let mut machine = Machine::new(Options::default());
+        Merge::new(sources).for_each(|seen| machine.take(&seen));
+        let history = machine.finish();
+        let router = history.unit("router").next().unwrap();
+        let truth = &targets["router"];
+        assert_eq!(router.invocations.len(), truth.len(), "{capture}");
+        for (run, truth) in router.invocations.iter().zip(truth) {
+            let time = |key: &str| ns(&truth[key]).unwrap();
+            let said = format!("{capture} {:?} {truth}", run.instants);
+            assert!(holds(&run.instants.started, time("exec")) && holds(&run.instants.asked, time("sigterm_sent")), "{said}");
+            assert!(holds(&run.instants.ended, time("process_exited")), "{said}");
+            lives += 1;
+        }
+        for (target, truth) in targets.iter().filter(|(target, _)| **target != "router") {
+            let runs = &history.unit(target).next().unwrap().invocations;
+            for (at, (run, life)) in runs.iter().zip(truth).enumerate() {
+                let asked = ["sigterm_sent", "sigkill_sent"].iter().find_map(|key| ns(&life[key])).unwrap();
+                let next = truth.get(at + 1).map_or(i64::MAX, |life| ns(&life["exec"]).unwrap());
+                let Some(mark) = &run.lost_by_others else { continue };
+                // The router's stamps are whole seconds.
+                assert!(asked < end(mark) && start(mark) < next, "{capture} {target}: {mark:?} {asked}");
+                println!("{capture} {target} {}: told to end, {:.1} s later lost by the router", at + 1, (start(mark) - asked) as f64 / 1e9);
+                lost += 1;
+            }
+        }
+    }
+    println!("{lives} lives of routers, {lost} workers lost");
+    assert!(lives == 3 && lost >= 2, "{lives} {lost}");
+}
