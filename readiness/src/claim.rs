@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::history::{Invocation, Opened, TrapKind, UnitHistory, Verdict};
+use crate::history::{Invocation, Opened, Outage, TrapKind, UnitHistory, Verdict};
 use crate::time::{Cite, Instant, Length};
 
 /// What is claimed of one unit.
@@ -10,7 +10,7 @@ use crate::time::{Cite, Instant, Length};
 pub enum Claim {
     /// Every start was ready within so many nanoseconds.
     ReadyWithin(i64),
-    /// Between two runs no client went unserved for longer than so many nanoseconds.
+    /// From one run to the next the server was away for no longer than so many nanoseconds.
     OutageMax(i64),
     /// There was one run.
     NoRestarts,
@@ -74,9 +74,7 @@ fn compared(length: &Length, limit: i64, what: &str) -> Answer {
         (Some(least), _) if least > limit => {
             Answer::DoesNotHold { says: format!("{what} took at least {:.3} s, more than {:.3} s", seconds(least), seconds(limit)), cites }
         }
-        (_, Some(most)) if most <= limit => {
-            Answer::Holds { says: format!("{what} took at most {:.3} s", seconds(most.max(0))), cites }
-        }
+        (_, Some(most)) if most <= limit => Answer::Holds { says: format!("{what} took at most {:.3} s", seconds(most.max(0))), cites },
         (least, most) => {
             let text = |ns: Option<i64>| ns.map_or("unknown".into(), |ns| format!("{:.3} s", seconds(ns)));
             Answer::CannotBeKnown { why: format!("{what} took {} at least and {} at most", text(least), text(most)), cites }
@@ -112,25 +110,45 @@ fn ready_within(run: &Invocation, limit: i64) -> Option<Answer> {
     }
 }
 
+/// A server is away at least from its end to its readiness, and at most from its last answer; one that was asked to stop answered until then,
+/// whether or not anybody asked it anything.
 fn outage(run: &Invocation, limit: i64) -> Option<Answer> {
     let outage = run.outage.as_ref()?;
-    // The end is the nearest to when clients were left alone that every log has; the last answer is better where there is one.
-    for length in [&outage.served_to_ready, &outage.stopping_to_ready, &outage.end_to_ready].into_iter().flatten() {
-        let answer = compared(length, limit, "the way from one run to the next");
-        if !matches!(answer, Answer::CannotBeKnown { .. }) {
-            // From the stop or the end on, an outage is longer, not shorter, than what was measured.
-            let by_served = outage.served_to_ready.as_ref().is_ok_and(|served| served == length);
-            if by_served || matches!(answer, Answer::DoesNotHold { .. }) {
-                return Some(answer);
-            }
-        }
+    if let Ok(gone) = &outage.end_to_ready
+        && let Some(least) = gone.least.filter(|least| *least > limit)
+    {
+        let says = format!("no process was ready for at least {:.3} s, more than {:.3} s", seconds(least), seconds(limit));
+        return Some(Answer::DoesNotHold { says, cites: gone.cites.clone() });
     }
-    let why = match (&outage.served_to_ready, &run.instants.ready) {
-        (Err(why), _) => why.clone(),
-        (Ok(_), Instant::Never { why } | Instant::Unknown { why }) => why.clone(),
-        (Ok(_), _) => "the last answer before and the readiness after leave it open".into(),
-    };
-    Some(Answer::CannotBeKnown { why, cites: outage.end_to_ready.as_ref().map(|length| length.cites.clone()).unwrap_or_default() })
+    let longest = [&outage.served_to_ready, &outage.stopping_to_ready].into_iter().flatten();
+    let longest = longest.filter_map(|length| Some((length.most?, length))).min_by_key(|(most, _)| *most);
+    if let Some((most, length)) = longest
+        && most <= limit
+    {
+        let says = format!("away for at most {:.3} s", seconds(most.max(0)));
+        return Some(Answer::Holds { says, cites: length.cites.clone() });
+    }
+    if let Instant::Never { why } = &run.instants.ready {
+        return Some(not_back(run, why, outage, limit));
+    }
+    let text = |ns: Option<i64>| ns.map_or("unknown".into(), |ns| format!("{:.3} s", seconds(ns)));
+    let least = outage.end_to_ready.as_ref().ok().and_then(|length| length.least);
+    let why = format!("away for {} at least and {} at most", text(least), text(longest.map(|(most, _)| most)));
+    let cites = outage.end_to_ready.as_ref().or(outage.served_to_ready.as_ref()).map(|length| length.cites.clone());
+    Some(Answer::CannotBeKnown { why, cites: cites.unwrap_or_default() })
+}
+
+/// A run that is not ready: the way to it is longer than what was waited, or than its life.
+fn not_back(run: &Invocation, why: &str, outage: &Outage, limit: i64) -> Answer {
+    let waited = run.lengths.waited.as_ref().ok().and_then(|length| Some((length.least?, length)));
+    let away = outage.end_to_start.as_ref().ok().and_then(|length| length.least).unwrap_or(0).max(0);
+    match waited {
+        Some((least, length)) if least.saturating_add(away) > limit => {
+            let says = format!("not ready again after at least {:.3} s", seconds(least.saturating_add(away)));
+            Answer::DoesNotHold { says, cites: length.cites.clone() }
+        }
+        _ => Answer::CannotBeKnown { why: why.to_owned(), cites: run.instants.started.cites() },
+    }
 }
 
 fn no_restarts(unit: &UnitHistory) -> Answer {
@@ -150,7 +168,9 @@ fn no_restarts(unit: &UnitHistory) -> Answer {
     };
     match run.opened {
         // Between two polls a restart that is shorter than their distance is not seen.
-        Opened::ByRows => Answer::CannotBeKnown { why: "seen from outside only: a restart between two rows is not seen".into(), cites: Vec::new() },
+        Opened::ByRows => {
+            Answer::CannotBeKnown { why: "seen from outside only: a restart between two rows is not seen".into(), cites: Vec::new() }
+        }
         _ => Answer::Holds {
             says: "one run from the first record to the last".into(),
             cites: run.seen.iter().map(|(_, seen)| seen.first.cite).take(1).chain(unit.last.map(|mark| mark.cite)).collect(),

@@ -272,8 +272,15 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
 /// Kinds by which a Dynamo worker names itself.
 const OWN: &[&str] = &["endpoint", "worker_request_received", "worker_request_completed", "kv_event_recorded"];
 /// Kinds by which a frontend or a router says that it lost a worker: what clients feel first.
-const LOST: &[&str] =
-    &["instance_down", "instance_inhibited", "route_failed", "migration_retry", "worker_removed", "worker_gone", "gateway_worker_unhealthy"];
+const LOST: &[&str] = &[
+    "instance_down",
+    "instance_inhibited",
+    "route_failed",
+    "migration_retry",
+    "worker_removed",
+    "worker_gone",
+    "gateway_worker_unhealthy",
+];
 /// Kinds by which it says that a worker may be chosen.
 const FOUND: &[&str] = &["worker_added", "gateway_worker_healthy"];
 

@@ -145,26 +145,36 @@ pub enum Cause {
     /// Nothing of the unit is in the log before.
     FirstStart,
     /// One `systemctl restart`: `Some(true)` when stop and start bear one job id.
-    RequestedRestart { same_job: Option<bool> },
+    RequestedRestart {
+        same_job: Option<bool>,
+    },
     /// A stop job, and later a start.
     StopThenStart,
     /// The rendering has no job fields: one of the two.
     StopThenStartOrRestart,
     /// `Restart=` of the unit, after a run of this result.
-    Automatic { after: String },
+    Automatic {
+        after: String,
+    },
     /// systemd's watchdog killed the run before.
     Watchdog,
     /// The run before was killed for memory.
     OomKill,
     Reboot,
     /// A process without a manager is there again; what the one before left behind.
-    StartedAgain { after: Ending },
+    StartedAgain {
+        after: Ending,
+    },
     /// The run before ended, and no line says who started this one.
-    Unknown { why: String },
+    Unknown {
+        why: String,
+    },
     /// Its start is not in the log.
     StartNotInLog,
     /// Nothing was started.
-    NotStarted { why: String },
+    NotStarted {
+        why: String,
+    },
 }
 
 /// How a process without a manager ended.

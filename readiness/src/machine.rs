@@ -26,6 +26,9 @@ pub struct Options {
 /// A first line so long after an end is of a new process: nanoseconds.
 const TRAILING: i64 = 2_000_000_000;
 
+/// Runs of one unit that are kept: a crash loop of a week.
+const MOST_RUNS: usize = 20_000;
+
 /// Lines that could be of several units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unplaced {
@@ -49,6 +52,8 @@ pub(crate) struct Unit {
     /// Its name was made here from an identifier: the rendering names no unit.
     pub unnamed: bool,
     pub unplaced: Unplaced,
+    /// Records of runs that are too many to keep.
+    pub more: u64,
     /// Seen from outside.
     pub watch: Watch,
     /// The last record of it.
@@ -64,17 +69,22 @@ impl Unit {
         same.then_some(at)
     }
 
-    pub fn open(&mut self, invocation: &str, boot: Option<u32>, opened: Opened, mark: Mark) -> usize {
+    /// Begins a run; `None` where there are too many.
+    pub fn open(&mut self, invocation: &str, boot: Option<u32>, opened: Opened, mark: Mark) -> Option<usize> {
         let at = self.runs.len();
+        if at >= MOST_RUNS {
+            self.more += 1;
+            return None;
+        }
         if !invocation.is_empty() {
             self.ids.insert(invocation.to_owned(), at);
         }
         self.runs.push(Run::new(invocation, boot, opened, mark));
-        at
+        Some(at)
     }
 
     /// The run of a manager's record.
-    fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> usize {
+    fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> Option<usize> {
         let opened = match seen.fact {
             Fact::Starting | Fact::Started | Fact::Finished => Opened::ByManager,
             Fact::Skipped | Fact::DependencyFailed | Fact::StartFailed => Opened::NotStarted,
@@ -82,7 +92,7 @@ impl Unit {
         };
         if !seen.invocation.is_empty() {
             return match self.ids.get(&seen.invocation) {
-                Some(at) => *at,
+                Some(at) => Some(*at),
                 None => self.open(&seen.invocation, boot, opened, mark),
             };
         }
@@ -95,14 +105,14 @@ impl Unit {
             Fact::Started | Fact::Finished => current.filter(|at| self.runs.get(*at).is_some_and(starts)),
             _ => current,
         };
-        goes_on.unwrap_or_else(|| self.open("", boot, opened, mark))
+        goes_on.or_else(|| self.open("", boot, opened, mark))
     }
 
     /// The run of a process's record whose unit is known.
-    fn of_process(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> usize {
+    fn of_process(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> Option<usize> {
         if !seen.invocation.is_empty() {
             if let Some(at) = self.ids.get(&seen.invocation) {
-                return *at;
+                return Some(*at);
             }
             let opened = if self.runs.is_empty() { Opened::Midway } else { Opened::ByServiceLine };
             return self.open(&seen.invocation, boot, opened, mark);
@@ -122,7 +132,7 @@ impl Unit {
         if let Some(pid) = seen.pid.filter(|_| !begins) {
             let known = self.runs.iter().rposition(|run| run.pids.contains(&pid) && (run.boot.is_none() || run.boot == boot));
             if let Some(at) = known {
-                return at;
+                return Some(at);
             }
         }
         let fresh = match &seen.fact {
@@ -130,12 +140,12 @@ impl Unit {
             _ => Opened::Midway,
         };
         let Some(at) = self.current(boot) else { return self.open("", boot, fresh, mark) };
-        let Some(run) = self.runs.get_mut(at) else { return at };
+        let Some(run) = self.runs.get_mut(at) else { return Some(at) };
         run.by_pid |= self.managed;
         if begins && !self.managed && run.opened == Opened::Midway && !run.has(Point::ProperLine) {
             // What stands before a configuration is of the same start: warnings of what it imports, notes on its arguments.
             run.opened = Opened::ByServerArgs;
-            return at;
+            return Some(at);
         }
         let again = match &seen.fact {
             Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ProperLine)),
@@ -151,7 +161,7 @@ impl Unit {
         {
             return self.open("", boot, Opened::ByServiceLine, mark);
         }
-        at
+        Some(at)
     }
 }
 
@@ -333,7 +343,7 @@ impl Machine {
         let Some(unit) = self.units.get_mut(at) else { return };
         unit.managed = true;
         unit.last = Some(mark);
-        let run = unit.of_manager(seen, boot, mark);
+        let Some(run) = unit.of_manager(seen, boot, mark) else { return };
         if let Some(run) = unit.runs.get_mut(run) {
             run.take(seen, mark);
         }
@@ -349,7 +359,7 @@ impl Machine {
         }
         let at = self.unit(&seen.host, &seen.unit);
         let Some(unit) = self.units.get_mut(at) else { return };
-        let run = unit.of_process(seen, boot, mark);
+        let Some(run) = unit.of_process(seen, boot, mark) else { return };
         give(unit, run, seen, mark);
     }
 
@@ -371,7 +381,7 @@ impl Machine {
             }
             Place::New(at) => {
                 let Some(unit) = self.units.get_mut(at) else { return };
-                let run = unit.open("", boot, Opened::ByServiceLine, mark);
+                let Some(run) = unit.open("", boot, Opened::ByServiceLine, mark) else { return };
                 self.pids.learn(seen, at, run);
                 give(unit, run, seen, mark);
             }
@@ -381,7 +391,7 @@ impl Machine {
                 let at = self.unit(&seen.host, &name);
                 let Some(unit) = self.units.get_mut(at) else { return };
                 unit.unnamed = true;
-                let run = unit.of_process(seen, boot, mark);
+                let Some(run) = unit.of_process(seen, boot, mark) else { return };
                 give(unit, run, seen, mark);
             }
             Place::Several(units) => {

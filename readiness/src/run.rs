@@ -344,7 +344,9 @@ impl Run {
             Fact::Served { local: false } => Point::Served,
             Fact::Served { local: true } if self.has(Point::ReadyLine) => Point::ServedLocal,
             // Before the server is ready, a batch is the warm-up's.
-            Fact::Batch if self.opened == Opened::Midway || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) => {
+            Fact::Batch
+                if self.opened == Opened::Midway || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) =>
+            {
                 Point::Batch
             }
             Fact::Sigterm => Point::Sigterm,

@@ -215,5 +215,8 @@ pub fn length(from: &Instant, to: &Instant, stepped: &dyn Fn(&Mark, &Mark) -> bo
     if found.least.is_none() && found.most.is_none() {
         return Err(why.unwrap_or("its begin and end are bounded on one side only").into());
     }
+    if found.least.zip(found.most).is_some_and(|(least, most)| least > most) {
+        return Err("its bounds contradict each other: stamps do not go with the order of records".into());
+    }
     Ok(found)
 }

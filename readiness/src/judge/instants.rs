@@ -17,13 +17,13 @@ fn exact(mark: Option<Mark>, else_: impl FnOnce() -> Instant) -> Instant {
     mark.map_or_else(else_, |mark| Instant::Exact { mark })
 }
 
-/// All of them. `after` is the run that follows.
-pub(crate) fn of(unit: &Unit, run: &Run, after: Option<&Run>, verdict: Verdict) -> Instants {
-    let started = started(run);
+/// All of them. `before` and `after` are the runs around it.
+pub(crate) fn of(unit: &Unit, run: &Run, before: Option<&Run>, after: Option<&Run>, verdict: Verdict) -> Instants {
+    let started = started(run, before);
     let not_started = matches!(verdict, Verdict::Skipped | Verdict::NeverStarted);
     let ready = ready(unit, run, verdict);
     let mut instants = Instants {
-        execd: execd(run, verdict),
+        execd: execd(run, before, verdict),
         loading: loading(run),
         loaded: loaded(run),
         listening: listening(run),
@@ -48,7 +48,7 @@ pub(crate) fn of(unit: &Unit, run: &Run, after: Option<&Run>, verdict: Verdict) 
     instants
 }
 
-fn started(run: &Run) -> Instant {
+fn started(run: &Run, before: Option<&Run>) -> Instant {
     if let Some(mark) = run.earliest(&[Point::Starting, Point::Started, Point::Finished]) {
         return Instant::Exact { mark };
     }
@@ -59,14 +59,21 @@ fn started(run: &Run) -> Instant {
         // Notes before it may be of the process before: this one is not.
         Opened::ByServerArgs => {
             let mark = run.earliest(&[Point::ServerArgs, Point::RuntimeBegan]).unwrap_or(run.first);
-            Instant::AtMost { mark, why: "the configuration that it prints at its start" }
+            Instant::bounds(last_sign(before), Some(mark), "no later than the configuration that it prints at its start")
         }
-        Opened::ByStartLines => Instant::AtMost { mark: run.first, why: "the first line of its start; its configuration is not in the log" },
+        Opened::ByStartLines => {
+            Instant::bounds(last_sign(before), Some(run.first), "the first line of its start; its configuration is not in the log")
+        }
         _ => Instant::AtMost { mark: run.first, why: "its start is not in the log: counted from the first line seen" },
     }
 }
 
-fn execd(run: &Run, verdict: Verdict) -> Instant {
+/// The last line that only the process before can have printed: one log has one process at a time.
+fn last_sign(before: Option<&Run>) -> Option<Mark> {
+    before.and_then(|old| old.last(Point::ProperLine))
+}
+
+fn execd(run: &Run, before: Option<&Run>, verdict: Verdict) -> Instant {
     if verdict == Verdict::NeverRan {
         return Instant::never("the program could not be executed");
     }
@@ -85,6 +92,7 @@ fn execd(run: &Run, verdict: Verdict) -> Instant {
     {
         return Instant::bounds(fork, Some(guess), "between the start job and a line that is of this unit by its place alone");
     }
+    let fork = if run.opened == Opened::ByServerArgs { last_sign(before) } else { fork };
     Instant::bounds(fork, proof, "between the start job and the first sign of the program")
 }
 
@@ -138,9 +146,7 @@ impl Instant {
 fn listening(run: &Run) -> Instant {
     exact(run.first(Point::Listening), || match run.earliest(&[Point::Served, Point::ReadyLine]) {
         // With `--skip-server-warmup` the ready line may precede the port.
-        Some(mark) if run.args.as_ref().is_none_or(|args| !args.skips_warmup) => {
-            Instant::AtMost { mark, why: "its own line is missing" }
-        }
+        Some(mark) if run.args.as_ref().is_none_or(|args| !args.skips_warmup) => Instant::AtMost { mark, why: "its own line is missing" },
         _ => Instant::unknown("no line says that the port is open"),
     })
 }
@@ -253,11 +259,16 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
     };
     match run.end() {
         Some((Point::Exit, mark)) => return Instant::Exact { mark },
-        Some((Point::ProcessFinished, mark)) => return Instant::AtLeast { mark, why: "uvicorn's last line; the process ends after it" }
-            .until(after.map(next_first)),
+        Some((Point::ProcessFinished, mark)) => {
+            return Instant::AtLeast { mark, why: "uvicorn's last line; the process ends after it" }.until(after.map(next_first));
+        }
         Some((_, mark)) => {
             let lower = run.earliest(&[Point::Stopping, Point::Sigterm]).or(lines);
-            return Instant::bounds(lower.filter(|lower| lower.before(&mark)), Some(mark), "systemd had seen its end; a clean exit has no line");
+            return Instant::bounds(
+                lower.filter(|lower| lower.before(&mark)),
+                Some(mark),
+                "systemd had seen its end; a clean exit has no line",
+            );
         }
         None => {}
     }

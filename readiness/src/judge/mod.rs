@@ -68,6 +68,10 @@ fn judge(unit: &Unit, found: &[Step], sides: &Sides) -> UnitHistory {
         }
     }
     let mut cannot_say = Vec::new();
+    if unit.more > 0 {
+        let why = format!("{} records are of runs after the first {}: they are not judged", unit.more, unit.runs.len());
+        cannot_say.push(CannotSay { what: "what became of later runs", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
+    }
     if unit.unnamed {
         let why = "the rendering names no unit and no line of systemd does: lines are told apart by process id alone".into();
         cannot_say.push(CannotSay { what: "which unit this is", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
@@ -113,7 +117,7 @@ fn dropped(runs: &[Run]) -> Vec<Dropped> {
 /// Judges one run. `before` is the run before it, judged; `after` the one that follows.
 fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after: Option<&Run>, known: &Known<'_>) -> Invocation {
     let verdict = verdict(unit, run, after.is_some());
-    let instants = instants::of(unit, run, after, verdict);
+    let instants = instants::of(unit, run, before.map(|(run, _)| run), after, verdict);
     let cause = cause::of(unit, run, before.map(|(run, _)| run));
     let lengths = Lengths {
         start_to_loading: known.length(&instants.started, &instants.loading),

@@ -1,5 +1,7 @@
 //! What polls, scrapes and clients add: intervals, never points. A log's own line beats a poll; where they contradict, both are kept.
 
+use corr_parsers::stamp::{SECOND, Stamp};
+
 use super::Known;
 use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Trap, TrapKind, Verdict};
 use crate::rows::{Change, Changes, Watch};
@@ -86,7 +88,18 @@ fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
             }
         }
         Instant::Never { .. } if run.verdict == Verdict::NeverRan => {}
-        Instant::Never { .. } | Instant::Unknown { .. } => run.instants.ready = change.instant(POLL),
+        Instant::Never { .. } | Instant::Unknown { .. } => {
+            run.instants.ready = change.instant(POLL);
+            let asked = run.instants.asked.happened();
+            run.verdict = match run.verdict {
+                Verdict::NotReadyYet | Verdict::StartNotInLog => Verdict::Ready,
+                Verdict::NeverReady if asked => Verdict::ReadyThenStopped,
+                Verdict::NeverReady => Verdict::ReadyThenDied,
+                other => other,
+            };
+            let says = "no ready line counts: a health poll was good".into();
+            run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: run.instants.ready.cites() });
+        }
         Instant::AtMost { mark, .. } | Instant::Within { before: mark, .. } => {
             let mark = *mark;
             if ends_before(&change.first, &mark) || change.last_other.is_some() {
@@ -101,6 +114,12 @@ fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
 fn metrics(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     if watch.scrapes.rows == 0 {
         return;
+    }
+    // The kernel's start of a process, as its metrics tell it: in whole seconds of the boot's time.
+    let process = watch.process_starts.iter().find_map(|(start, change)| start.filter(|_| window.holds(change)).zip(Some(change)));
+    if let (Some((start, change)), true) = (process, run.opened != Opened::ByManager) {
+        let wall = Stamp { start: start.saturating_sub(SECOND), end: start.saturating_add(SECOND) };
+        run.instants.started = Instant::Exact { mark: Mark { wall: Some(wall), ..change.first } };
     }
     run.instants.metrics_live = match window.up(&watch.scrapes) {
         Some(change) => change.instant(SCRAPE),
@@ -139,7 +158,11 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
                 (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
                 (a, b) => a.or(b),
             };
-            run.instants.ended = Instant::bounds(lower, Some(change.first), "between its last sign and the first failed poll: not answering is not yet ended");
+            run.instants.ended = Instant::bounds(
+                lower,
+                Some(change.first),
+                "between its last sign and the first failed poll: not answering is not yet ended",
+            );
             return;
         }
     }
@@ -150,7 +173,13 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
     if watch.is_empty() {
         return Vec::new();
     }
-    let changes = if watch.health.rows > 0 { &watch.health } else if watch.scrapes.rows > 0 { &watch.scrapes } else { &watch.clients };
+    let changes = if watch.health.rows > 0 {
+        &watch.health
+    } else if watch.scrapes.rows > 0 {
+        &watch.scrapes
+    } else {
+        &watch.clients
+    };
     let is_health = watch.health.rows > 0;
     let mut runs: Vec<Invocation> = Vec::new();
     for (at, change) in changes.all.iter().enumerate().filter(|(_, change)| change.up) {

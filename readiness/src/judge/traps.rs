@@ -50,7 +50,8 @@ pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, after: Option<&
         traps.push(crashed(run, judged));
     }
     if run.opened == Opened::Midway {
-        let load = seconds(&judged.lengths.start_to_ready).map(|text| format!(", load time at least {}", text.trim_start_matches("at least ")));
+        let load =
+            seconds(&judged.lengths.start_to_ready).map(|text| format!(", load time at least {}", text.trim_start_matches("at least ")));
         let says = format!("its start is not in the log{}", load.unwrap_or_default());
         traps.push(trap(TrapKind::LogBeginsMidway, says, &[Some(run.first)]));
     }
@@ -144,7 +145,10 @@ fn clock(run: &Run, before: Option<&Run>, known: &Known<'_>, traps: &mut Vec<Tra
     for step in known.steps_between(&from, &until) {
         let says = match step.by {
             Some(by) => format!("clock stepped {:+.1} s inside the window; durations are from the monotonic clock", by as f64 / 1e9),
-            None => format!("stamps go back {:.0} s and no monotonic clock is at hand; durations across it are not known", step.back as f64 / 1e9),
+            None => format!(
+                "stamps go back {:.0} s and no monotonic clock is at hand; durations across it are not known",
+                step.back as f64 / 1e9
+            ),
         };
         traps.push(trap(TrapKind::ClockStep, says, &[Some(step.before), Some(step.after)]));
     }

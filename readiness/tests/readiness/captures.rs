@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::support::{bytes, cases, observations};
 use corr_parsers::stamp::Stamp;
 use corr_readiness::convert::Owner;
 use corr_readiness::history::{Cause, Ending, TrapKind, Verdict};
@@ -9,7 +10,6 @@ use corr_readiness::merge::Merge;
 use corr_readiness::rows::{Row, What};
 use corr_readiness::{Cite, History, Instant, Machine, Mark, Options};
 use serde_json::Value;
-use crate::support::{bytes, cases, observations};
 
 pub fn ns(value: &Value) -> Option<i64> {
     value.as_f64().map(|seconds| (seconds * 1e6).round() as i64 * 1_000)
@@ -164,9 +164,10 @@ fn restarts_of_sglang_captures() {
                     check(run.cause == Cause::StartedAgain { after }, "cause", format!("{:?}, not {after:?}", run.cause));
                     let outage = run.outage.as_ref().unwrap();
                     let away = exec - ns(&before["process_exited"]).unwrap();
-                    let ok = outage.end_to_start.as_ref().is_ok_and(|length| {
-                        length.least.is_none_or(|least| least <= away) && length.most.is_none_or(|most| away <= most)
-                    });
+                    let ok = outage
+                        .end_to_start
+                        .as_ref()
+                        .is_ok_and(|length| length.least.is_none_or(|least| least <= away) && length.most.is_none_or(|most| away <= most));
                     check(ok, "outage", format!("{:?} {away}", outage.end_to_start));
                 }
             }
@@ -281,7 +282,8 @@ fn a_router_loses_its_workers() {
         let mut sources = Vec::new();
         for target in targets.keys() {
             for path in logs(&dir, target) {
-                sources.push(observations(&bytes(&path), sources.len() as u32, Owner { host: "vm", unit: target }, "UTC", 2026).into_iter());
+                sources
+                    .push(observations(&bytes(&path), sources.len() as u32, Owner { host: "vm", unit: target }, "UTC", 2026).into_iter());
             }
         }
         let mut machine = Machine::new(Options::default());
@@ -305,7 +307,11 @@ fn a_router_loses_its_workers() {
                 let Some(mark) = &run.lost_by_others else { continue };
                 // The router's stamps are whole seconds.
                 assert!(asked < end(mark) && start(mark) < next, "{capture} {target}: {mark:?} {asked}");
-                println!("{capture} {target} {}: told to end, {:.1} s later lost by the router", at + 1, (start(mark) - asked) as f64 / 1e9);
+                println!(
+                    "{capture} {target} {}: told to end, {:.1} s later lost by the router",
+                    at + 1,
+                    (start(mark) - asked) as f64 / 1e9
+                );
                 lost += 1;
             }
         }

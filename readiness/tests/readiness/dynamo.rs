@@ -43,7 +43,12 @@ fn restarts_of_dynamo_captures() {
         let history = machine.finish();
         for (proc, starts) in &starts {
             let unit = history.unit(proc).next().unwrap_or_else(|| panic!("{name}: {proc}"));
-            assert_eq!(unit.invocations.len(), starts.len(), "{name} {proc}: {:#?}", unit.invocations.iter().map(|r| (&r.instants.started, r.opened)).collect::<Vec<_>>());
+            assert_eq!(
+                unit.invocations.len(),
+                starts.len(),
+                "{name} {proc}: {:#?}",
+                unit.invocations.iter().map(|r| (&r.instants.started, r.opened)).collect::<Vec<_>>()
+            );
             for (run, begun) in unit.invocations.iter().zip(starts) {
                 lives += 1;
                 assert!(holds(&run.instants.started, *begun), "{name} {proc}: {:?} {begun}", run.instants.started);
@@ -54,7 +59,8 @@ fn restarts_of_dynamo_captures() {
         for dead in timeline.iter().filter(|event| event["event"] == "dead") {
             let proc = dead["proc"].as_str().unwrap();
             let unit = history.unit(proc).next().unwrap();
-            let (died, killed) = (ns(&dead["t_unix"]).unwrap(), ns(&timeline.iter().find(|event| event["event"] == "kill").unwrap()["t_unix"]).unwrap());
+            let (died, killed) =
+                (ns(&dead["t_unix"]).unwrap(), ns(&timeline.iter().find(|event| event["event"] == "kill").unwrap()["t_unix"]).unwrap());
             let again = starts[proc][1];
             kills += 1;
             let [old, new] = &unit.invocations[..] else { panic!("{name} {proc}") };
@@ -79,6 +85,9 @@ fn restarts_of_dynamo_captures() {
 
 fn old_to_new(new: &corr_readiness::Invocation, away: i64) -> bool {
     new.outage.as_ref().is_some_and(|outage| {
-        outage.end_to_start.as_ref().is_ok_and(|length| length.least.is_none_or(|least| least <= away) && length.most.is_none_or(|most| away <= most))
+        outage
+            .end_to_start
+            .as_ref()
+            .is_ok_and(|length| length.least.is_none_or(|least| least <= away) && length.most.is_none_or(|most| away <= most))
     })
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::support::{bytes, cases, observations};
 use corr_readiness::convert::Owner;
 use corr_readiness::history::{Cause, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
 use corr_readiness::time::{Length, Measured};
 use corr_readiness::{History, Instant, Machine, Mark, Options};
 use serde_json::Value;
-use crate::support::{bytes, cases, observations};
 
 /// What a comparison found.
 #[derive(Default)]
@@ -311,7 +311,10 @@ fn windows(reference: &str, folder: &str, zone: &str, modes: &[&str]) -> Found {
         }
         let history = history(&file, zone, 2026, &[]);
         let found = compare_all(&history, &wanted, FULL.contains(mode));
-        report(&format!("{reference} {} {mode}", folder.strip_prefix(folder.parent().unwrap().parent().unwrap()).unwrap().display()), &found);
+        report(
+            &format!("{reference} {} {mode}", folder.strip_prefix(folder.parent().unwrap().parent().unwrap()).unwrap().display()),
+            &found,
+        );
         all.add(found);
     }
     all
