@@ -213,6 +213,7 @@ fn managers(meta: &Meta, event: &Event<'_>, payload: &[u8], seen: &mut Observati
         "unit_watchdog" => Fact::WatchdogExpired,
         "unit_exec_failed" => Fact::ExecFailed,
         "unit_oom_killed" => Fact::OomKilled,
+        "unit_signal_sent" => Fact::SignalSent,
         "journal_suppressed" => {
             seen.writer = Writer::Journal;
             if let Some(unit) = more(meta, "OBJECT_SYSTEMD_UNIT") {
@@ -249,6 +250,7 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "access" => access(event),
         "sigterm" => Fact::Sigterm,
         "draining" => Fact::Draining { left: number(event, "remaining_reqs") },
+        "health_check_failed" => Fact::HealthFailed,
         "uvicorn_finished" => Fact::ProcessFinished,
         "exception" => Fact::Crashed("an exception"),
         "child_crashed" => Fact::Crashed("a child process ended"),

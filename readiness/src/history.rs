@@ -231,6 +231,8 @@ pub enum TrapKind {
     LateLine,
     CrashLoop,
     ReadyThenCrash,
+    /// It was ready, and its health checks failed later.
+    ReadyThenLost,
     LogBeginsMidway,
     TwoUnitsAtOnce,
     ReadyAfterFailedWarmup,

@@ -103,6 +103,8 @@ impl Unit {
         let goes_on = match seen.fact {
             Fact::Starting | Fact::Skipped | Fact::DependencyFailed => None,
             Fact::Started | Fact::Finished => current.filter(|at| self.runs.get(*at).is_some_and(starts)),
+            // Its start is not in the log: filtered by priority, or dropped.
+            Fact::MainExited(_) => current.filter(|at| self.runs.get(*at).is_some_and(|run| !run.has(Point::Exit))),
             _ => current,
         };
         goes_on.or_else(|| self.open("", boot, opened, mark))

@@ -2,7 +2,26 @@
 
 use std::iter::Peekable;
 
+use corr_parsers::stamp::{Order, SECOND};
+
 use crate::observe::Observation;
+
+/// Does a source stand with its newest record first (`journalctl -r`)? Then it is to be fed from its end. By whole seconds: smaller steps
+/// back are journald's own.
+pub fn is_reversed<'o>(source: impl IntoIterator<Item = &'o Observation>) -> bool {
+    let (mut back, mut on) = (0u64, 0u64);
+    let mut last = None;
+    for wall in source.into_iter().filter_map(|seen| seen.wall) {
+        if let Some(last) = last.replace(wall) {
+            match wall.order(&last) {
+                Order::Before if last.start.saturating_sub(wall.start) >= SECOND / 10 => back += 1,
+                Order::After => on += 1,
+                _ => {}
+            }
+        }
+    }
+    back > on
+}
 
 /// Gives observations by the stamps of their sources. Of each source the order is kept: a record without a stamp, or with one that
 /// goes back, stands behind the record before it.

@@ -98,6 +98,8 @@ pub enum Fact {
     WatchdogExpired,
     ExecFailed,
     OomKilled,
+    /// `systemctl kill`.
+    SignalSent,
     /// journald dropped messages of the unit.
     Suppressed(Option<u64>),
     ClockSet,
@@ -131,6 +133,8 @@ pub enum Fact {
     Draining {
         left: Option<u64>,
     },
+    /// `/health` answers 503: no output within its window.
+    HealthFailed,
     /// uvicorn's last line.
     ProcessFinished,
     /// A process of the server failed.

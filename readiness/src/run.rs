@@ -30,6 +30,7 @@ pub enum Point {
     Watchdog,
     ExecFailed,
     Oom,
+    SignalSent,
     /// Any line of a process of the run.
     Line,
     /// A line that only a server past its configuration prints.
@@ -51,6 +52,7 @@ pub enum Point {
     Batch,
     Sigterm,
     Drained,
+    HealthFailed,
     ProcessFinished,
     Crashed,
 }
@@ -180,6 +182,11 @@ impl Run {
         }
     }
 
+    /// How often a point was seen.
+    pub fn times(&self, point: Point) -> u64 {
+        self.points.get(&point).map_or(0, |seen| seen.times)
+    }
+
     /// The first record of a point.
     pub fn first(&self, point: Point) -> Option<Mark> {
         self.points.get(&point).map(|seen| seen.first)
@@ -305,6 +312,7 @@ impl Run {
             Fact::WatchdogExpired => Point::Watchdog,
             Fact::ExecFailed => Point::ExecFailed,
             Fact::OomKilled => Point::Oom,
+            Fact::SignalSent => Point::SignalSent,
             Fact::Suppressed(messages) => {
                 if self.dropped.len() < MOST {
                     self.dropped.push((mark, *messages));
@@ -351,6 +359,7 @@ impl Run {
             }
             Fact::Sigterm => Point::Sigterm,
             Fact::Draining { left: Some(0) } => Point::Drained,
+            Fact::HealthFailed => Point::HealthFailed,
             Fact::ProcessFinished => Point::ProcessFinished,
             Fact::Crashed(what) => {
                 self.crash.get_or_insert(what);

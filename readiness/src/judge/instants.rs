@@ -223,6 +223,9 @@ fn asked(run: &Run) -> Instant {
     if let Some(mark) = run.earliest(&[Point::Stopping, Point::Sigterm]) {
         return Instant::AtMost { mark, why: "the command came before systemd or the server acted on it" };
     }
+    if let Some(mark) = run.first(Point::SignalSent) {
+        return Instant::AtMost { mark, why: "a signal was sent on a client's request" };
+    }
     if run.has(Point::Stopped) && !run.over() {
         return Instant::unknown("`Stopped` without the lines before it");
     }

@@ -1,6 +1,6 @@
 //! Starts that followed each other by themselves.
 
-use crate::history::{Cause, CrashLoop, Invocation, Opened, Point};
+use crate::history::{Cause, CrashLoop, Ending, Invocation, Opened, Point};
 use crate::run::{FEW, Run};
 
 /// Two automatic restarts in a row are a loop; so is a start limit.
@@ -30,6 +30,7 @@ fn follows(run: &Invocation) -> bool {
     match &run.cause {
         Cause::Automatic { after } => after != "success",
         Cause::Watchdog | Cause::OomKill => true,
+        Cause::StartedAgain { after } => *after != Ending::Asked,
         _ => false,
     }
 }

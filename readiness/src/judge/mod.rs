@@ -72,6 +72,12 @@ fn judge(unit: &Unit, found: &[Step], sides: &Sides) -> UnitHistory {
         let why = format!("{} records are of runs after the first {}: they are not judged", unit.more, unit.runs.len());
         cannot_say.push(CannotSay { what: "what became of later runs", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
     }
+    let journal = unit.runs.iter().any(|run| run.boot.is_some());
+    if journal && !unit.managed && !unit.unnamed {
+        let why = "no line of systemd speaks of this unit (a filter by `_SYSTEMD_UNIT=` or `-p` drops them)".into();
+        let cites = unit.last.iter().map(|mark| mark.cite).collect();
+        cannot_say.push(CannotSay { what: "who started and stopped it, and with which result", why, cites });
+    }
     if unit.unnamed {
         let why = "the rendering names no unit and no line of systemd does: lines are told apart by process id alone".into();
         cannot_say.push(CannotSay { what: "which unit this is", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });

@@ -49,6 +49,12 @@ pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, after: Option<&
     if judged.verdict == Verdict::ReadyThenDied {
         traps.push(crashed(run, judged));
     }
+    if let (Some(ready), Some(lost)) = (run.first(Point::ReadyLine), run.last(Point::HealthFailed))
+        && ready.before(&lost)
+    {
+        let says = format!("{} health checks failed after it was ready", run.times(Point::HealthFailed));
+        traps.push(trap(TrapKind::ReadyThenLost, says, &[Some(ready), run.first(Point::HealthFailed), Some(lost)]));
+    }
     if run.opened == Opened::Midway {
         let load =
             seconds(&judged.lengths.start_to_ready).map(|text| format!(", load time at least {}", text.trim_start_matches("at least ")));

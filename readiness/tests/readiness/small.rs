@@ -395,6 +395,60 @@ fn scrapes_and_clients_tell_what_logs_do_not() {
     assert_eq!(ms(&run.instants.first_served), (Some(2_000), Some(4_000)));
 }
 
+#[test]
+fn without_starts_in_the_log_every_exit_is_a_run() {
+    // `-p notice` keeps exits and results, and drops starts.
+    let history = history(&[
+        "1 systemd[1] a.service: Main process exited, code=exited, status=1/FAILURE",
+        "1 systemd[1] a.service: Failed with result 'exit-code'.",
+        "9 systemd[1] a.service: Main process exited, code=exited, status=1/FAILURE",
+        "9 systemd[1] a.service: Failed with result 'exit-code'.",
+    ]);
+    let runs = &only(&history).invocations;
+    assert_eq!(runs.iter().map(|run| (run.opened, run.verdict)).collect::<Vec<_>>(), [(Opened::Midway, Verdict::NeverReady); 2]);
+    assert!(matches!(runs[1].cause, Cause::Unknown { .. }));
+}
+
+#[test]
+fn a_kill_that_somebody_asked_for() {
+    let mut lines = Vec::new();
+    start(0.0, 100, &mut lines);
+    lines.push(line(20.0, S, "a.service: Sent signal SIGKILL to main process 100 (python3) on client request."));
+    lines.push(line(20.5, S, "a.service: Main process exited, code=killed, status=9/KILL"));
+    let history = of(&lines);
+    let run = &only(&history).invocations[0];
+    assert_eq!(ms(&run.instants.asked), (None, Some(20_000)));
+    assert_eq!(run.verdict, Verdict::ReadyThenDied);
+}
+
+#[test]
+fn ready_and_lost_again() {
+    let lost = "[2026-06-10 14:00:09] Health check failed. Server couldn't get a response from detokenizer for last 20 seconds. tic start time: 14:00:01. last_heartbeat time: 14:00:00\n";
+    let history = bare(&format!("{}{lost}{lost}", LIFE.replace('X', "1")));
+    assert_eq!(trap(&only(&history).invocations[0], TrapKind::ReadyThenLost), "2 health checks failed after it was ready");
+}
+
+#[test]
+fn a_journal_without_systemds_lines_says_so() {
+    // with-unit names the unit of a service's line.
+    let text = "Wed 2026-06-10 14:00:01 UTC gpu-7 a.service[5]: [2026-06-10 14:00:01] server_args=ServerArgs(model_path='/m', tp_size=1)\n\
+                Wed 2026-06-10 14:00:09 UTC gpu-7 a.service[5]: [2026-06-10 14:00:09] The server is fired up and ready to roll!\n";
+    let boots = "-- Boot 0123456789abcdef0123456789abcdef --\n";
+    let history = machine_of(&format!("{boots}{text}"), Options::default()).finish();
+    let unit = only(&history);
+    assert_eq!((unit.unit.as_str(), unit.invocations[0].verdict), ("a.service", Verdict::Ready));
+    assert!(unit.cannot_say.iter().any(|said| said.what.starts_with("who started")), "{:?}", unit.cannot_say);
+}
+
+#[test]
+fn a_source_from_its_end_is_recognised() {
+    let mut lines = Vec::new();
+    start(0.0, 100, &mut lines);
+    let forward = observations(journal(&lines.iter().map(String::as_str).collect::<Vec<_>>()).as_bytes(), 0, Owner::default(), "UTC", 2026);
+    assert!(!corr_readiness::merge::is_reversed(&forward));
+    assert!(corr_readiness::merge::is_reversed(forward.iter().rev()));
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {
