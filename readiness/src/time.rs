@@ -206,6 +206,8 @@ pub fn length(from: &Instant, to: &Instant, stepped: &dyn Fn(&Mark, &Mark) -> bo
             found.on = on;
         }
         found.cites.extend([a.cite, b.cite]);
+        // What came later took no negative time, whatever the stamps' width leaves open.
+        let low = if b.before(a) { low } else { low.max(0) };
         if least { found.least = Some(low) } else { found.most = Some(high) }
     };
     take(from.upper().zip(to.lower()), true);

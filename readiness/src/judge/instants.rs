@@ -266,12 +266,10 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
             return Instant::AtLeast { mark, why: "uvicorn's last line; the process ends after it" }.until(after.map(next_first));
         }
         Some((_, mark)) => {
-            let lower = run.earliest(&[Point::Stopping, Point::Sigterm]).or(lines);
-            return Instant::bounds(
-                lower.filter(|lower| lower.before(&mark)),
-                Some(mark),
-                "systemd had seen its end; a clean exit has no line",
-            );
+            // Only the main process says these; lines of its children are no proof that it was there.
+            let signs = [Point::Stopping, Point::Sigterm, Point::Drained].iter().filter_map(|point| run.last(*point));
+            let lower = signs.filter(|sign| sign.before(&mark)).reduce(|a, b| if a.before(&b) { b } else { a });
+            return Instant::bounds(lower, Some(mark), "systemd had seen its end; a clean exit has no line");
         }
         None => {}
     }
