@@ -184,14 +184,6 @@ fn may_serve(unit: &str) -> bool {
     !others.iter().any(|end| unit.ends_with(end))
 }
 
-/// What is known beside the units themselves.
-#[derive(Debug)]
-pub(crate) struct Sides {
-    /// Where each host's log ends.
-    pub ends: HashMap<String, Mark>,
-    pub words: Words,
-}
-
 /// Takes observations and rows; gives a [`History`].
 #[derive(Debug, Default)]
 pub struct Machine {
@@ -199,16 +191,16 @@ pub struct Machine {
     pub(crate) units: Vec<Unit>,
     index: HashMap<(String, String), usize>,
     pids: Pids,
-    boots: Vec<String>,
+    pub(crate) boots: Vec<String>,
     boot_index: HashMap<String, u32>,
     /// The boot that a text mode's markers say, per source.
     marked: HashMap<u32, (u64, u32)>,
     pub(crate) steps: Steps,
     /// The newest record of each host: where its log ends.
-    ends: HashMap<String, Mark>,
+    pub(crate) ends: HashMap<String, Mark>,
     /// Lines that name a description and no unit.
-    undescribed: Unplaced,
-    words: Words,
+    pub(crate) undescribed: Unplaced,
+    pub(crate) words: Words,
     order: u64,
 }
 
@@ -228,7 +220,7 @@ impl Machine {
             return;
         }
         self.steps.take(&seen.host, mark);
-        self.ended(&seen.host, mark);
+        self.ends(&seen.host, mark);
         if seen.fact == Fact::ClockSet {
             return;
         }
@@ -251,14 +243,13 @@ impl Machine {
         }
     }
 
-    /// What was seen, judged.
-    pub fn finish(self) -> History {
-        let Machine { units, boots, steps, undescribed, ends, words, .. } = self;
-        crate::judge::history(&units, boots, steps.found, &Sides { ends, words }, undescribed)
+    /// What was seen so far, judged; nothing is lost by asking, and more may be taken.
+    pub fn history(&self) -> History {
+        crate::judge::history(self)
     }
 
     /// Of one source the newer record is the later; of several the later stamp.
-    fn ended(&mut self, host: &str, mark: Mark) {
+    fn ends(&mut self, host: &str, mark: Mark) {
         if mark.timeless() {
             return;
         }

@@ -7,7 +7,7 @@ mod outside;
 mod traps;
 
 use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
-use crate::machine::{Sides, Unit, Unplaced};
+use crate::machine::{Machine, Unit};
 use crate::run::{FEW, Run};
 use crate::steps::{self, Step};
 use crate::time::{Instant, Length, Mark, Measured, length};
@@ -31,29 +31,30 @@ impl Known<'_> {
 }
 
 /// Judges all units.
-pub(crate) fn history(units: &[Unit], boots: Vec<String>, found: Vec<Step>, sides: &Sides, undescribed: Unplaced) -> History {
+pub(crate) fn history(machine: &Machine) -> History {
     let mut cannot_say = Vec::new();
+    let undescribed = &machine.undescribed;
     if undescribed.lines > 0 {
         let why = format!(
             "{} lines of systemd name a description and no unit (the default up to v249): name the unit of each description",
             undescribed.lines
         );
-        cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites });
+        cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites.clone() });
     }
-    let units = units.iter().map(|unit| judge(unit, &found, sides)).collect();
-    History { units, boots, steps: found, cannot_say }
+    let units = machine.units.iter().map(|unit| judge(unit, machine)).collect();
+    History { units, boots: machine.boots.clone(), steps: machine.steps.found.clone(), cannot_say }
 }
 
-fn judge(unit: &Unit, found: &[Step], sides: &Sides) -> UnitHistory {
-    let steps: Vec<Step> = found.iter().filter(|step| step.host == unit.host).cloned().collect();
-    let known = Known { steps: &steps, last: sides.ends.get(&unit.host).copied().or(unit.last) };
+fn judge(unit: &Unit, machine: &Machine) -> UnitHistory {
+    let steps: Vec<Step> = machine.steps.found.iter().filter(|step| step.host == unit.host).cloned().collect();
+    let known = Known { steps: &steps, last: machine.ends.get(&unit.host).copied().or(unit.last) };
     let mut invocations: Vec<Invocation> = Vec::new();
     for (at, run) in unit.runs.iter().enumerate() {
         let before = unit.runs.get(..at).and_then(|runs| runs.iter().rposition(|run| run.opened != Opened::NotStarted));
         let before = before.and_then(|at| Some((unit.runs.get(at)?, invocations.get(at)?)));
         let after = unit.runs.get(at + 1..).and_then(|runs| runs.iter().find(|run| run.opened != Opened::NotStarted));
         let mut judged = invocation(unit, run, before, after, &known);
-        (judged.found_by_others, judged.lost_by_others) = sides.words.of(run, after);
+        (judged.found_by_others, judged.lost_by_others) = machine.words.of(run, after);
         invocations.push(judged);
     }
     if invocations.is_empty() {

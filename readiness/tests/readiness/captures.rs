@@ -58,7 +58,7 @@ fn history(capture: &std::path::Path, target: &str, polls: bool) -> History {
     if polls {
         rows(capture, target, &mut machine);
     }
-    machine.finish()
+    machine.history()
 }
 
 /// The capture's poll log, as a user's loop would have written it: it is an input here, and the server's own lines are compared with it.
@@ -201,7 +201,7 @@ fn restarts_in_a_journal_without_a_manager() {
         for seen in observations(&bytes(&file), 0, Owner::default(), "UTC", 2026) {
             machine.take(&seen);
         }
-        let history = machine.finish();
+        let history = machine.history();
         let [unit] = &history.units[..] else { panic!("{name}: {} units", history.units.len()) };
         assert!(unit.unnamed && unit.cannot_say.iter().any(|said| said.what == "which unit this is"), "{name}");
         assert_eq!(unit.invocations.len(), lives.len(), "{name}");
@@ -237,7 +237,7 @@ fn polls_of_captures() {
             }
             let mut machine = Machine::new(Options::default());
             rows(&dir, target, &mut machine);
-            let polled = machine.finish();
+            let polled = machine.history();
             let both = history(&dir, target, true);
             let log = history(&dir, target, false);
             let Some(polled) = polled.units.first() else { continue };
@@ -288,7 +288,7 @@ fn a_router_loses_its_workers() {
         }
         let mut machine = Machine::new(Options::default());
         Merge::new(sources).for_each(|seen| machine.take(&seen));
-        let history = machine.finish();
+        let history = machine.history();
         let router = history.unit("router").next().unwrap();
         let truth = &targets["router"];
         assert_eq!(router.invocations.len(), truth.len(), "{capture}");

@@ -40,7 +40,7 @@ fn restarts_of_dynamo_captures() {
         }
         let mut machine = Machine::new(Options::default());
         Merge::new(sources).for_each(|seen| machine.take(&seen));
-        let history = machine.finish();
+        let history = machine.history();
         for (proc, starts) in &starts {
             let unit = history.unit(proc).next().unwrap_or_else(|| panic!("{name}: {proc}"));
             assert_eq!(

@@ -40,7 +40,7 @@ fn machine_of(text: &str, options: Options) -> Machine {
 }
 
 fn history(lines: &[&str]) -> History {
-    machine_of(&journal(lines), Options::default()).finish()
+    machine_of(&journal(lines), Options::default()).history()
 }
 
 fn only(history: &History) -> &UnitHistory {
@@ -180,7 +180,7 @@ fn one_unit_of_two_hosts_is_two() {
     let one = journal(&["0 systemd[1] Started a.service - A."]);
     let other = one.replace("gpu-7", "gpu-8");
     let ready = journal(&["9 python3[5] [2026-06-10 14:00:09] The server is fired up and ready to roll!"]);
-    let history = machine_of(&format!("{one}{other}{ready}"), Options::default()).finish();
+    let history = machine_of(&format!("{one}{other}{ready}"), Options::default()).history();
     let verdicts: Vec<_> = history.unit("a.service").map(|unit| (unit.host.as_str(), unit.invocations[0].verdict)).collect();
     assert_eq!(verdicts, [("gpu-7", Verdict::Ready), ("gpu-8", Verdict::NotReadyYet)]);
 }
@@ -191,12 +191,12 @@ fn a_description_is_no_unit_until_it_is_named() {
         "0 systemd[1] Started SGLang decode worker.",
         "9 python3[5] [2026-06-10 14:00:09] The server is fired up and ready to roll!",
     ]);
-    let unnamed = machine_of(&text, Options::default()).finish();
+    let unnamed = machine_of(&text, Options::default()).history();
     assert_eq!(unnamed.cannot_say.len(), 1);
     assert!(unnamed.cannot_say[0].why.contains("1 lines of systemd name a description"));
     assert!(only(&unnamed).unnamed);
     let descriptions = vec![("SGLang decode worker".to_owned(), "d.service".to_owned())];
-    let named = machine_of(&text, Options { descriptions, ..Options::default() }).finish();
+    let named = machine_of(&text, Options { descriptions, ..Options::default() }).history();
     assert_eq!((only(&named).unit.as_str(), only(&named).invocations[0].verdict), ("d.service", Verdict::Ready));
     assert!(named.cannot_say.is_empty());
 }
@@ -278,7 +278,7 @@ fn bare(text: &str) -> History {
     for seen in observations(text.as_bytes(), 0, Owner { host: "h", unit: "server" }, "UTC", 2026) {
         machine.take(&seen);
     }
-    machine.finish()
+    machine.history()
 }
 
 const LIFE: &str = "[2026-06-10 14:00:0X] Cuda graph is disabled because of using torch native attention backend
@@ -334,7 +334,7 @@ fn rows_alone_give_intervals() {
     {
         machine.take_row(&row(from, until, What::Health { up }));
     }
-    let history = machine.finish();
+    let history = machine.history();
     let [run] = &only(&history).invocations[..] else { panic!() };
     // From the begin of the last poll that failed to the end of the first that was good.
     assert_eq!(ms(&run.instants.ready), (Some(20_000), Some(41_000)));
@@ -352,7 +352,7 @@ fn a_line_beats_a_poll_and_a_contradiction_is_told() {
         }
         machine.take_row(&row(0, 10, What::Health { up: false }));
         machine.take_row(&row(good, good + 100, What::Health { up: true }));
-        let history = machine.finish();
+        let history = machine.history();
         let run = &only(&history).invocations[0];
         assert!(matches!(run.instants.ready, Instant::Exact { .. }));
         // A poll that was good before this life's first line is not of this life.
@@ -370,7 +370,7 @@ fn a_line_beats_a_poll_and_a_contradiction_is_told() {
     }
     machine.take_row(&row(3_000, 3_010, What::Health { up: false }));
     machine.take_row(&row(5_000, 5_010, What::Health { up: true }));
-    let history = machine.finish();
+    let history = machine.history();
     let run = &only(&history).invocations[0];
     assert!(trap(run, TrapKind::PollContradicts).contains("good before the ready line"));
     assert_eq!(ms(&run.instants.ready), (Some(9_000), Some(9_000)));
@@ -388,7 +388,7 @@ fn scrapes_and_clients_tell_what_logs_do_not() {
     machine.take_row(&row(3_500, 3_510, scrape(true, Some(true), Some(BASE))));
     machine.take_row(&row(2_000, 2_900, What::Client { ok: false }));
     machine.take_row(&row(3_000, 4_000, What::Client { ok: true }));
-    let history = machine.finish();
+    let history = machine.history();
     let run = &only(&history).invocations[0];
     assert_eq!(ms(&run.instants.metrics_live), (Some(1_500), Some(2_510)));
     assert_eq!(ms(&run.instants.first_kv), (Some(2_500), Some(3_510)));
@@ -434,7 +434,7 @@ fn a_journal_without_systemds_lines_says_so() {
     let text = "Wed 2026-06-10 14:00:01 UTC gpu-7 a.service[5]: [2026-06-10 14:00:01] server_args=ServerArgs(model_path='/m', tp_size=1)\n\
                 Wed 2026-06-10 14:00:09 UTC gpu-7 a.service[5]: [2026-06-10 14:00:09] The server is fired up and ready to roll!\n";
     let boots = "-- Boot 0123456789abcdef0123456789abcdef --\n";
-    let history = machine_of(&format!("{boots}{text}"), Options::default()).finish();
+    let history = machine_of(&format!("{boots}{text}"), Options::default()).history();
     let unit = only(&history);
     assert_eq!((unit.unit.as_str(), unit.invocations[0].verdict), ("a.service", Verdict::Ready));
     assert!(unit.cannot_say.iter().any(|said| said.what.starts_with("who started")), "{:?}", unit.cannot_say);
