@@ -20,6 +20,9 @@ pub struct Owner<'a> {
     pub unit: &'a str,
 }
 
+/// The latest receipt of a manager's line that was seen was 13 ms after it was written.
+const LATEST_SEEN: i64 = 20_000_000;
+
 /// PID 1's source stamp is earlier than journald's receipt by so much at most (13 ms were seen).
 const LATEST_RECEIPT: i64 = 100_000_000;
 
@@ -92,6 +95,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
         cite,
         wall,
         mono: monotonic(meta),
+        mono_late: 0,
         boot: meta.boot.clone(),
         host: if meta.host.is_empty() { owner.host.into() } else { meta.host.clone() },
         unit: String::new(),
@@ -177,6 +181,10 @@ fn more<'m>(meta: &'m Meta, name: &str) -> Option<&'m str> {
 /// What PID 1, a user's manager or journald says.
 fn managers(meta: &Meta, event: &Event<'_>, payload: &[u8], seen: &mut Observation) {
     seen.writer = Writer::Manager;
+    if seen.mono.is_some() && meta.received.is_none() {
+        // Up to v255 the text modes print the receipt's reading, v257 the source's: which one this is is not said.
+        seen.mono_late = LATEST_SEEN;
+    }
     let named = text(event, "unit");
     let spoken = matches!(meta.unit_source, "UNIT" | "USER_UNIT");
     seen.unit = if spoken { meta.unit.clone() } else { named.unwrap_or_default() };

@@ -214,7 +214,7 @@ impl Machine {
     pub fn take(&mut self, seen: &Observation) {
         self.order += 1;
         let boot = self.boot(seen);
-        let mono = seen.mono.zip(boot).map(|(ns, boot)| Mono { boot, ns });
+        let mono = seen.mono.zip(boot).map(|(ns, boot)| Mono { boot, ns, early: seen.mono_late });
         let mark = Mark { cite: seen.cite, wall: seen.wall, mono, boot, order: self.order };
         if seen.fact == Fact::BootMarker {
             return;
@@ -222,6 +222,7 @@ impl Machine {
         self.steps.take(&seen.host, mark);
         self.ends(&seen.host, mark);
         if seen.fact == Fact::ClockSet {
+            self.steps.say(&seen.host, mark);
             return;
         }
         if let Some(about) = &seen.about {

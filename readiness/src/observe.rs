@@ -32,6 +32,8 @@ pub struct Observation {
     pub wall: Option<Stamp>,
     /// Nanoseconds since boot, of the moment that `wall` stands for.
     pub mono: Option<i64>,
+    /// By how many nanoseconds `mono` may be too late.
+    pub mono_late: i64,
     /// Empty where the rendering does not say.
     pub boot: String,
     pub host: String,

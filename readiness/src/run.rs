@@ -92,6 +92,8 @@ pub struct Late {
     /// The first few.
     pub cites: Vec<Cite>,
     pub ready: Option<Mark>,
+    /// The last that only a running server prints.
+    pub proper: Option<Mark>,
 }
 
 /// First and last record that bear a time: one that does not bounds nothing.
@@ -375,6 +377,9 @@ impl Run {
         self.late.lines += 1;
         if self.late.cites.len() < FEW {
             self.late.cites.push(seen.cite);
+        }
+        if seen.proper && !mark.timeless() {
+            self.late.proper = Some(mark);
         }
         if seen.fact == Fact::ReadyLine {
             self.late.ready.get_or_insert(mark);

@@ -19,6 +19,8 @@ pub struct Step {
     pub by: Option<i64>,
     /// How far stamps go back, in nanoseconds; 0 where they do not.
     pub back: i64,
+    /// A line says that the clock was set: nothing shows by how much.
+    pub said: bool,
 }
 
 /// journald prints the source's stamps in the order of receipt: they go back by up to 16 ms without any step.
@@ -46,7 +48,14 @@ impl Steps {
             {
                 let by = (wall.start.saturating_sub(was.start)).saturating_sub(mono.ns.saturating_sub(was_mono.ns));
                 if by.abs() > LEAST.saturating_add(wall.width().max(was.width())) {
-                    self.push(Step { host: host.into(), before: last, after: mark, by: Some(by), back: 0.max(was.start - wall.start) });
+                    self.push(Step {
+                        host: host.into(),
+                        before: last,
+                        after: mark,
+                        by: Some(by),
+                        back: 0.max(was.start.saturating_sub(wall.start)),
+                        said: false,
+                    });
                 }
             }
             return;
@@ -61,7 +70,19 @@ impl Steps {
         let Some(was) = last.wall else { return };
         let back = was.start.saturating_sub(wall.end);
         if back > LEAST {
-            self.push(Step { host: host.into(), before: last, after: mark, by: None, back });
+            self.push(Step { host: host.into(), before: last, after: mark, by: None, back, said: false });
+        }
+    }
+
+    /// journald or systemd says that the clock was set. Where a step was seen at that line, this is no other.
+    pub fn say(&mut self, host: &str, mark: Mark) {
+        // Where both clocks are read, every step is seen.
+        if mark.mono.is_some() && mark.wall.is_some() {
+            return;
+        }
+        let known = self.found.last().is_some_and(|step| step.host == host && step.after.order + 1 >= mark.order);
+        if !known {
+            self.push(Step { host: host.into(), before: mark, after: mark, by: None, back: 0, said: true });
         }
     }
 

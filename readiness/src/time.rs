@@ -21,6 +21,8 @@ pub struct Mono {
     pub boot: u32,
     /// Nanoseconds since that boot, to the microsecond.
     pub ns: i64,
+    /// By how many nanoseconds earlier it may have been: a reading of when journald got it, not of when it was written.
+    pub early: i64,
 }
 
 /// Journald's monotonic stamps are whole microseconds.
@@ -173,7 +175,8 @@ fn apart(from: &Mark, to: &Mark) -> Option<(i64, i64, Measured)> {
         && a.boot == b.boot
     {
         let ns = b.ns.saturating_sub(a.ns);
-        return Some((ns.saturating_sub(MONO_WIDTH), ns.saturating_add(MONO_WIDTH), Measured::Monotonic));
+        let least = ns.saturating_sub(b.early).saturating_sub(MONO_WIDTH);
+        return Some((least, ns.saturating_add(a.early).saturating_add(MONO_WIDTH), Measured::Monotonic));
     }
     let over_reboot = from.boot.zip(to.boot).is_some_and(|(a, b)| a != b);
     let on = if over_reboot { Measured::WallOverReboot } else { Measured::Wall };

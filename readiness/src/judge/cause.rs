@@ -4,6 +4,11 @@ use crate::history::{Cause, Ending, Opened, Point};
 use crate::machine::Unit;
 use crate::run::Run;
 
+/// Does a process without a manager go on after another one began? Then the second is no restart of the first.
+pub(crate) fn still_there(unit: &Unit, run: &Run) -> bool {
+    !unit.managed && run.late.proper.is_some()
+}
+
 /// Was the program never executed? The exec's own status says so where the child's message is missing (v255).
 pub(crate) fn never_ran(run: &Run) -> bool {
     let lines = run.has(Point::ServerArgs) || run.has(Point::ReadyLine);
@@ -51,6 +56,9 @@ pub(crate) fn of(unit: &Unit, run: &Run, before: Option<&Run>) -> Cause {
     };
     if old.boot != run.boot {
         return Cause::Reboot;
+    }
+    if still_there(unit, old) {
+        return Cause::Unknown { why: "the process before still writes: two servers under one name".into() };
     }
     if !unit.managed {
         return Cause::StartedAgain { after: ending(old) };

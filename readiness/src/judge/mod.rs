@@ -53,6 +53,7 @@ fn judge(unit: &Unit, machine: &Machine) -> UnitHistory {
         let before = unit.runs.get(..at).and_then(|runs| runs.iter().rposition(|run| run.opened != Opened::NotStarted));
         let before = before.and_then(|at| Some((unit.runs.get(at)?, invocations.get(at)?)));
         let after = unit.runs.get(at + 1..).and_then(|runs| runs.iter().find(|run| run.opened != Opened::NotStarted));
+        let after = after.filter(|_| !cause::still_there(unit, run));
         let mut judged = invocation(unit, run, before, after, &known);
         (judged.found_by_others, judged.lost_by_others) = machine.words.of(run, after);
         invocations.push(judged);
@@ -136,7 +137,8 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         stop_to_end: known.length(&instants.stopping, &instants.ended),
         waited: waited(&instants.started, verdict, known),
     };
-    let outage = before.filter(|_| run.opened != Opened::NotStarted).map(|(_, old)| outage(&old.instants, &instants, known));
+    let follows = |(old, _): &(&Run, &Invocation)| run.opened != Opened::NotStarted && !cause::still_there(unit, old);
+    let outage = before.filter(follows).map(|(_, old)| outage(&old.instants, &instants, known));
     let mut judged = Invocation {
         id: run.invocation.clone(),
         boot: run.boot,
@@ -155,7 +157,7 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         cannot_say: Vec::new(),
         seen: run.points().collect(),
     };
-    traps::find(unit, run, before.map(|(run, _)| run), after, &mut judged, known);
+    traps::find(unit, run, before.map(|(run, _)| run), &mut judged, known);
     if let Some((_, guess)) = run.guess
         && !run.has(Point::Line)
     {

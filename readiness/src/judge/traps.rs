@@ -33,10 +33,10 @@ pub(crate) fn crash_loop(found: &CrashLoop) -> Trap {
 }
 
 /// Adds those of one run.
-pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, after: Option<&Run>, judged: &mut Invocation, known: &Known<'_>) {
+pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, judged: &mut Invocation, known: &Known<'_>) {
     let mut traps = Vec::new();
     stale(run, before, judged, &mut traps);
-    late(before, after, &mut traps);
+    late(before.filter(|old| !cause::still_there(unit, old)), &mut traps);
     if instants::warmup_failed_first(run) {
         let what = run.warmup.as_deref().unwrap_or("the warm-up failed");
         let marks = [run.first(Point::WarmupFailed), run.first(Point::ReadyLine)];
@@ -64,6 +64,10 @@ pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, after: Option<&
     if unit.unplaced.lines > 0 && run.by_pid {
         let says = format!("{} lines can be of this unit or of another: no unit in this rendering", unit.unplaced.lines);
         traps.push(Trap { kind: TrapKind::TwoUnitsAtOnce, says, cites: unit.unplaced.cites.clone() });
+    }
+    if let Some(old) = before.filter(|old| cause::still_there(unit, old)) {
+        let says = "the process before still writes after this one's start: two servers under one name, no restart".into();
+        traps.push(trap(TrapKind::TwoUnitsAtOnce, says, &[Some(run.first), old.late.proper]));
     }
     dropped(run, judged, &mut traps);
     if judged.verdict == Verdict::ServedWithoutReadyLine {
@@ -107,7 +111,7 @@ fn stale(run: &Run, before: Option<&Run>, judged: &Invocation, traps: &mut Vec<T
 }
 
 /// Lines of the run before that stand after this one's start; told at the newer run, which they could be taken for.
-fn late(before: Option<&Run>, _after: Option<&Run>, traps: &mut Vec<Trap>) {
+fn late(before: Option<&Run>, traps: &mut Vec<Trap>) {
     let Some(old) = before.filter(|old| old.late.lines > 0) else { return };
     let ready = if old.late.ready.is_some() { ", a ready line among them" } else { "" };
     let says = format!("{} lines of the run before stand after this one's start{ready}: they do not count", old.late.lines);
@@ -151,6 +155,7 @@ fn clock(run: &Run, before: Option<&Run>, known: &Known<'_>, traps: &mut Vec<Tra
     for step in known.steps_between(&from, &until) {
         let says = match step.by {
             Some(by) => format!("clock stepped {:+.1} s inside the window; durations are from the monotonic clock", by as f64 / 1e9),
+            None if step.said => "a line says that the clock was set inside the window; by how much is not said".into(),
             None => format!(
                 "stamps go back {:.0} s and no monotonic clock is at hand; durations across it are not known",
                 step.back as f64 / 1e9

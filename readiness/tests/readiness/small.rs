@@ -449,6 +449,22 @@ fn a_source_from_its_end_is_recognised() {
     assert!(corr_readiness::merge::is_reversed(forward.iter().rev()));
 }
 
+#[test]
+fn two_servers_under_one_name_are_no_restart() {
+    // `journalctl -t python3` of a host with two servers: no line of systemd, no unit.
+    let server = |at: u32, pid: u32, text: &str| format!("{at} python3[{pid}] [2026-06-10 14:00:{at:02}] {text}");
+    let args = "server_args=ServerArgs(model_path='/m', tp_size=1, port=30000)";
+    let work = "INFO:     10.0.0.5:40112 - \"POST /generate HTTP/1.1\" 200 OK";
+    let lines =
+        [server(1, 10, args), server(5, 10, READY), server(6, 20, args), server(9, 10, work), server(12, 20, READY), server(13, 10, work)];
+    let history = history(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let [first, second] = &only(&history).invocations[..] else { panic!() };
+    assert_eq!((first.verdict, second.verdict), (Verdict::Ready, Verdict::Ready));
+    assert!(matches!(first.instants.ended, Instant::Never { .. }));
+    assert!(matches!(&second.cause, Cause::Unknown { why } if why.contains("two servers")) && second.outage.is_none());
+    trap(second, TrapKind::TwoUnitsAtOnce);
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {

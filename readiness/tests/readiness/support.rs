@@ -63,6 +63,8 @@ pub fn observations(bytes: &[u8], source: u32, owner: Owner<'_>, zone: &str, yea
         let at = record.offset as u64;
         let wall = match record.meta.and_then(|meta| meta.stamp) {
             Some(stamp) => outer.stamp_at(at, &stamp),
+            // What a server's own stamp means is not known here: the zone is another question.
+            None if record.meta.is_some_and(|meta| meta.monotonic.is_some()) => None,
             None => event.stamp.and_then(|stamp| inner.stamp_at(at, &stamp)),
         };
         let cite = Cite { source, offset: at, len: record.len as u32 };
