@@ -153,9 +153,17 @@ fn not_back(run: &Invocation, why: &str, outage: &Outage, limit: i64) -> Answer 
 
 fn no_restarts(unit: &UnitHistory) -> Answer {
     let ran: Vec<&Invocation> = unit.invocations.iter().filter(|run| run.opened != Opened::NotStarted).collect();
+    let restarts: Vec<&Invocation> = ran.iter().skip(1).filter(|run| run.outage.is_some()).copied().collect();
+    if !restarts.is_empty() {
+        let cites = restarts.iter().filter_map(|run| run.instants.started.upper()).map(|mark| mark.cite).collect();
+        return Answer::DoesNotHold { says: format!("{} restarts", restarts.len()), cites };
+    }
+    if let Some([first, last]) = unit.one_process {
+        let says = "every scrape is of one process, by its own start".into();
+        return Answer::Holds { says, cites: vec![first.cite, last.cite] };
+    }
     if ran.len() > 1 {
-        let cites = ran.iter().skip(1).filter_map(|run| run.instants.started.upper()).map(|mark| mark.cite).collect();
-        return Answer::DoesNotHold { says: format!("{} restarts", ran.len() - 1), cites };
+        return Answer::CannotBeKnown { why: "several servers write under this name".into(), cites: Vec::new() };
     }
     if let Some(lost) = unit.dropped.first() {
         return Answer::CannotBeKnown { why: "journald dropped lines of the unit".into(), cites: vec![lost.said.cite] };

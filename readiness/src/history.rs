@@ -35,6 +35,8 @@ pub struct UnitHistory {
     pub unnamed: bool,
     pub invocations: Vec<Invocation>,
     pub loops: Vec<CrashLoop>,
+    /// First and last scrape, where every scrape that answered was of one process by its `process_start_time_seconds`.
+    pub one_process: Option<[Mark; 2]>,
     /// Windows in which journald dropped lines.
     pub dropped: Vec<Dropped>,
     pub cannot_say: Vec<CannotSay>,

@@ -100,12 +100,45 @@ pub struct Watch {
     pub kv: Changes,
     /// Starts of processes that scrapes tell, with the first scrape that did.
     pub process_starts: Vec<(Option<i64>, Change)>,
+    /// First and last scrape that answered.
+    pub answered: Option<[Mark; 2]>,
 }
 
 impl Watch {
     /// Nothing was seen.
     pub fn is_empty(&self) -> bool {
         self.health.rows + self.scrapes.rows + self.clients.rows == 0
+    }
+
+    /// First and last scrape, if all that answered were of one process by its own word.
+    pub fn one_process(&self) -> Option<[Mark; 2]> {
+        match &self.process_starts[..] {
+            [(Some(_), _)] => self.answered.filter(|[first, last]| first.order != last.order),
+            _ => None,
+        }
+    }
+
+    /// Every begin that rows show: an answer after none, or another process that answers.
+    pub(crate) fn begins(&self, changes: &Changes) -> Vec<Change> {
+        let mut begins: Vec<Change> = changes.all.iter().filter(|change| change.up).copied().collect();
+        let ups = begins.clone();
+        // The first start is no restart; counters that fell are one.
+        let first = usize::from(self.process_starts.first().is_some_and(|(start, _)| start.is_some()));
+        for (_, change) in self.process_starts.iter().skip(first) {
+            let within = |up: &Change| {
+                let starts = |mark: &Mark| mark.wall.map(|wall| wall.start);
+                // The attempt before is of the process before.
+                let before = change.last_other.is_some_and(|other| other.order == up.first.order);
+                !before
+                    && starts(&up.first) <= starts(&change.first)
+                    && change.last_other.is_none_or(|other| starts(&other) <= starts(&up.first))
+            };
+            if !ups.iter().any(within) {
+                begins.push(*change);
+            }
+        }
+        begins.sort_by_key(|change| (change.first.wall.map(|wall| wall.start), change.first.order));
+        begins
     }
 
     pub(crate) fn take(&mut self, row: &Row, order: u64) {
@@ -120,6 +153,7 @@ impl Watch {
                 if !up {
                     return;
                 }
+                self.answered = Some([self.answered.map_or(until, |[first, _]| first), until]);
                 let other = match (process_start, self.process_starts.last()) {
                     (Some(now), Some((Some(was), _))) => now != was,
                     (Some(_), _) => true,

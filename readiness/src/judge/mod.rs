@@ -93,6 +93,7 @@ fn judge(unit: &Unit, machine: &Machine) -> UnitHistory {
         unnamed: unit.unnamed,
         invocations,
         loops,
+        one_process: unit.watch.one_process(),
         dropped: dropped(&unit.runs),
         cannot_say,
         last: unit.last,

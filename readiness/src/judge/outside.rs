@@ -182,14 +182,17 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
     };
     let is_health = watch.health.rows > 0;
     let mut runs: Vec<Invocation> = Vec::new();
-    for (at, change) in changes.all.iter().enumerate().filter(|(_, change)| change.up) {
-        let down = changes.all.get(at + 1);
-        let until = changes.all.iter().skip(at + 1).find(|change| change.up).map(|change| change.first);
+    let begins = watch.begins(changes);
+    for (at, change) in begins.iter().enumerate() {
+        let until = begins.get(at + 1).map(|next| next.first);
+        let down = changes.all.iter().find(|down| !down.up && ends_before(&change.first, &down.first));
+        let down = down.filter(|down| until.is_none_or(|until| ends_before(&down.first, &until)));
         let window = Window { from: change.last_other.as_ref().or(Some(&change.first)), until: until.as_ref() };
         let found = change.instant(if is_health { POLL } else { SCRAPE });
-        let ended = match down {
-            Some(down) => down.instant("between the last good and the first failed row: not answering is not yet ended"),
-            None => Instant::never("it answered to the end of the rows"),
+        let ended = match (down, begins.get(at + 1)) {
+            (Some(down), _) => down.instant("between the last good and the first failed row: not answering is not yet ended"),
+            (None, Some(next)) => next.instant("another process answered"),
+            (None, None) => Instant::never("it answered to the end of the rows"),
         };
         let unknown = || Instant::unknown("no log of this process");
         let instants = Instants {
@@ -209,7 +212,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
             ended,
         };
         let none = || Err("no log of this process".to_owned());
-        let verdict = match (is_health, down.is_some()) {
+        let verdict = match (is_health, instants.ended.happened()) {
             (true, true) => Verdict::ReadyThenDied,
             (true, false) => Verdict::Ready,
             (false, _) => Verdict::StartNotInLog,

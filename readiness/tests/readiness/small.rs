@@ -461,8 +461,35 @@ fn two_servers_under_one_name_are_no_restart() {
     let [first, second] = &only(&history).invocations[..] else { panic!() };
     assert_eq!((first.verdict, second.verdict), (Verdict::Ready, Verdict::Ready));
     assert!(matches!(first.instants.ended, Instant::Never { .. }));
+    assert_eq!(holds(&judge(only(&history), Claim::NoRestarts)), None);
     assert!(matches!(&second.cause, Cause::Unknown { why } if why.contains("two servers")) && second.outage.is_none());
     trap(second, TrapKind::TwoUnitsAtOnce);
+}
+
+#[test]
+fn scrapes_tell_a_restart_that_no_scrape_missed() {
+    let scrape = |process_start, reset| What::Scrape { up: true, process_start, reset, kv_in_use: None };
+    let told = |rows: &[(i64, What)]| {
+        let mut machine = Machine::new(Options::default());
+        rows.iter().for_each(|(at, what)| machine.take_row(&row(*at, at + 5, what.clone())));
+        machine.history()
+    };
+    // One process from the first to the last: by its own word, a negative that is covered.
+    let one = told(&[(0, scrape(Some(BASE), false)), (1_000, scrape(Some(BASE), false)), (2_000, scrape(Some(BASE), false))]);
+    assert_eq!(holds(&judge(only(&one), Claim::NoRestarts)), Some(true));
+    // Another start, or counters that fell: a restart between two scrapes.
+    for second in [scrape(Some(BASE + SECOND), false), scrape(None, true)] {
+        let two = told(&[(0, scrape(Some(BASE), false)), (1_000, scrape(Some(BASE), false)), (2_000, second)]);
+        let [first, second] = &only(&two).invocations[..] else { panic!("{:?}", only(&two).invocations) };
+        assert_eq!(ms(&first.instants.ended), (Some(1_000), Some(2_005)));
+        assert_eq!(second.cause, Cause::StartedAgain { after: Ending::Silent });
+        assert_eq!(holds(&judge(only(&two), Claim::NoRestarts)), Some(false));
+    }
+    let fell = told(&[(0, scrape(None, false)), (1_000, scrape(None, true))]);
+    assert_eq!(holds(&judge(only(&fell), Claim::NoRestarts)), Some(false));
+    // Without a start of its own, nothing is covered.
+    let none = told(&[(0, scrape(None, false)), (1_000, scrape(None, false))]);
+    assert_eq!(holds(&judge(only(&none), Claim::NoRestarts)), None);
 }
 
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
