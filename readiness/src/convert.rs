@@ -346,6 +346,7 @@ fn server_args(event: &Event<'_>) -> ServerArgs {
         disaggregation: text(event, "disaggregation_mode"),
         ranks,
         nodes: size("nnodes"),
+        node_rank: size("node_rank"),
         skips_warmup: is("skip_server_warmup"),
         host: text(event, "host"),
         port: size("port"),

@@ -197,6 +197,8 @@ pub enum Ending {
 pub enum Verdict {
     Ready,
     NotReadyYet,
+    /// A node of a rank above 0: it prints no ready line, readiness is the first node's.
+    NoReadyLineOfItsOwn,
     ReadyThenStopped,
     /// Asked to stop; its end is not in the log.
     ReadyThenStopping,

@@ -153,6 +153,8 @@ pub struct ServerArgs {
     /// Ranks of all nodes that load weights; `None`: not said.
     pub ranks: Option<u64>,
     pub nodes: Option<u64>,
+    /// Above 0: no HTTP server, no ready line.
+    pub node_rank: Option<u64>,
     pub skips_warmup: bool,
     pub host: Option<String>,
     pub port: Option<u64>,

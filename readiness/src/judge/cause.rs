@@ -9,10 +9,11 @@ pub(crate) fn still_there(unit: &Unit, run: &Run) -> bool {
     !unit.managed && run.late.proper.is_some()
 }
 
-/// Was the program never executed? The exec's own status says so where the child's message is missing (v255).
+/// Was the program never executed? The exec's own status says so where the child's message is missing (v255): 200/CHDIR, 203/EXEC, 217/USER, …
 pub(crate) fn never_ran(run: &Run) -> bool {
-    let lines = run.has(Point::ServerArgs) || run.has(Point::ReadyLine);
-    !lines && (run.has(Point::ExecFailed) || run.exit.as_deref().is_some_and(|exit| exit.starts_with("exited/203")))
+    let lines = run.has(Point::ServerArgs) || run.has(Point::ProperLine);
+    let status = run.exit.as_deref().and_then(|exit| exit.strip_prefix("exited/")?.split('/').next()?.parse().ok());
+    !lines && (run.has(Point::ExecFailed) || status.is_some_and(|status: u32| (200..=245).contains(&status)))
 }
 
 /// systemd's result of a run. v229 names a watchdog or a timeout only by what it did.

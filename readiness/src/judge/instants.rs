@@ -13,6 +13,11 @@ pub(crate) fn warmup_failed_first(run: &Run) -> bool {
     }
 }
 
+/// A node of a rank above 0 has no HTTP server.
+pub(crate) fn has_no_ready_line(run: &Run) -> bool {
+    run.args.as_ref().and_then(|args| args.node_rank).is_some_and(|rank| rank > 0)
+}
+
 fn exact(mark: Option<Mark>, else_: impl FnOnce() -> Instant) -> Instant {
     mark.map_or_else(else_, |mark| Instant::Exact { mark })
 }
@@ -171,7 +176,10 @@ fn ready(unit: &Unit, run: &Run, verdict: Verdict) -> Instant {
         let after = after.iter().find_map(|point| run.first(*point)).filter(|mark| mark.order < served.order);
         return Instant::bounds(after, Some(served), "the ready line is missing; a client was served");
     }
-    if run.dropped.iter().any(|_| true) {
+    if has_no_ready_line(run) {
+        return Instant::unknown("a node of a rank above 0 prints no ready line");
+    }
+    if !run.dropped.is_empty() {
         let messages: u64 = run.dropped.iter().filter_map(|(_, messages)| *messages).sum();
         return Instant::unknown(format!("no ready line, and journald dropped {messages} messages of the unit"));
     }

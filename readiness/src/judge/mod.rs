@@ -225,6 +225,9 @@ fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
             (false, false) => Verdict::Ready,
         };
     }
+    if instants::has_no_ready_line(run) && !over {
+        return Verdict::NoReadyLineOfItsOwn;
+    }
     if run.has(Point::Served) {
         return Verdict::ServedWithoutReadyLine;
     }

@@ -47,7 +47,7 @@ fn by_target(truth: &Value) -> BTreeMap<&str, Vec<&Value>> {
     targets
 }
 
-fn history(capture: &std::path::Path, target: &str, polls: bool) -> History {
+fn machine(capture: &std::path::Path, target: &str) -> Machine {
     let mut machine = Machine::new(Options::default());
     let owner = Owner { host: "vm", unit: target };
     let sources = logs(capture, target).into_iter().enumerate();
@@ -55,6 +55,11 @@ fn history(capture: &std::path::Path, target: &str, polls: bool) -> History {
     for seen in Merge::new(all.collect::<Vec<_>>()) {
         machine.take(&seen);
     }
+    machine
+}
+
+fn history(capture: &std::path::Path, target: &str, polls: bool) -> History {
+    let mut machine = machine(capture, target);
     if polls {
         rows(capture, target, &mut machine);
     }
@@ -268,6 +273,44 @@ fn polls_of_captures() {
     }
     println!("{compared} ready lines, each within an interval of polls; {missed} that no poll noticed; {contradictions} contradictions");
     assert!(compared >= 25 && missed <= 3 && contradictions == 0);
+}
+
+/// Scrapes of the captures: metrics are live no earlier than the port is open, and the interval says so in every life.
+#[test]
+fn scrapes_of_captures() {
+    let Some(folder) = cases("sglang") else { return };
+    let truth: Value = serde_json::from_slice(&bytes(&folder.join("truth.json"))).unwrap();
+    let (mut live, mut lives) = (0, 0);
+    for (capture, truth) in truth["captures"].as_object().unwrap() {
+        for (target, _) in by_target(truth) {
+            let dir = folder.join(capture);
+            if target.starts_with("router") || logs(&dir, target).is_empty() {
+                continue;
+            }
+            let mut machine = machine(&dir, target);
+            let text = String::from_utf8(bytes(&dir.join("scrapes.jsonl"))).unwrap();
+            let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            for row in rows.iter().filter(|row| row["target"] == target) {
+                let at = |key: &str| Stamp::new(ns(&row[key]).unwrap(), 1_000);
+                machine.take_row(&Row {
+                    cite: Cite { source: 98, offset: 0, len: 0 },
+                    host: "vm".into(),
+                    unit: target.into(),
+                    from: at("t_start"),
+                    until: at("t_end"),
+                    what: What::Scrape { up: row["status"] == 200, process_start: None, reset: false, kv_in_use: None },
+                });
+            }
+            for run in &machine.history().units[0].invocations {
+                lives += 1;
+                let (Some(upper), Some(port)) = (run.instants.metrics_live.upper(), run.instants.listening.upper()) else { continue };
+                assert!(start(port) < end(upper), "{capture} {target}: {:?} {port:?}", run.instants.metrics_live);
+                live += 1;
+            }
+        }
+    }
+    println!("{live} of {lives} lives with live metrics, none before its port");
+    assert!(live >= 20, "{live}");
 }
 
 /// A router and its workers: the router's lives, and when it lost and found each worker.

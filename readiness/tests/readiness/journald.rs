@@ -79,7 +79,7 @@ fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         // The reference has no word for it: by the lines another run follows, and nothing says how this one ended.
         Verdict::Ready | Verdict::ReadyEndNotInLog => "ready",
-        Verdict::NotReadyYet => "not ready yet",
+        Verdict::NotReadyYet | Verdict::NoReadyLineOfItsOwn => "not ready yet",
         Verdict::ReadyThenStopped => "was ready, then stopped",
         Verdict::ReadyThenStopping => "was ready, is stopping",
         Verdict::ReadyThenDied => "was ready, then died",

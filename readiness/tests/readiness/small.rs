@@ -492,6 +492,20 @@ fn scrapes_tell_a_restart_that_no_scrape_missed() {
     assert_eq!(holds(&judge(only(&none), Claim::NoRestarts)), None);
 }
 
+#[test]
+fn a_second_node_prints_no_ready_line() {
+    let history = bare(
+        "[2026-06-10 14:00:01] server_args={'model_path': '/m', 'tp_size': 16, 'nnodes': 2, 'node_rank': 1}\n\
+         [2026-06-10 14:00:09 TP8] Load weight end. elapsed=1.0 s, type=Q, avail mem=107.94 GB, mem usage=1.00 GB.\n",
+    );
+    let run = &only(&history).invocations[0];
+    assert_eq!(run.verdict, Verdict::NoReadyLineOfItsOwn);
+    assert!(matches!(&run.instants.ready, Instant::Unknown { why } if why.contains("rank above 0")));
+    // One of the eight ranks of this node.
+    assert!(matches!(run.instants.loaded, Instant::AtLeast { .. }));
+    assert_eq!(holds(&judge(only(&history), Claim::ReadyWithin(SECOND))), None);
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {
