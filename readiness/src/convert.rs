@@ -121,7 +121,7 @@ pub fn observe(cite: Cite, record: &Record<'_>, event: &Event<'_>, wall: Option<
     }
     let format = record.format.map_or("", |f| f.name);
     if format == systemd::SYSTEMD.name {
-        managers(meta, event, record.payload, &mut seen);
+        managers(meta, event, &mut seen);
         return Some(seen);
     }
     if record.payload.is_empty() && meta.loss.is_none() {
@@ -179,7 +179,7 @@ fn more<'m>(meta: &'m Meta, name: &str) -> Option<&'m str> {
 }
 
 /// What PID 1, a user's manager or journald says.
-fn managers(meta: &Meta, event: &Event<'_>, payload: &[u8], seen: &mut Observation) {
+fn managers(meta: &Meta, event: &Event<'_>, seen: &mut Observation) {
     seen.writer = Writer::Manager;
     if seen.mono.is_some() && meta.received.is_none() {
         // Up to v255 the text modes print the receipt's reading, v257 the source's: which one this is is not said.
@@ -236,9 +236,6 @@ fn managers(meta: &Meta, event: &Event<'_>, payload: &[u8], seen: &mut Observati
     if seen.fact == Fact::ExecFailed && seen.invocation.is_empty() {
         // The child between fork and exec speaks in the unit itself.
         seen.invocation.clone_from(&meta.invocation);
-    }
-    if seen.fact == Fact::Line && seen.unit.is_empty() && payload.is_empty() {
-        seen.writer = Writer::Journal;
     }
 }
 

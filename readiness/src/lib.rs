@@ -23,6 +23,7 @@ pub mod rows;
 pub mod run;
 mod steps;
 pub mod time;
+mod unit;
 mod words;
 
 pub use history::{History, Invocation, UnitHistory};

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use crate::history::History;
 use crate::observe::{Fact, Observation, Writer};
 use crate::place::{Pids, Place};
-use crate::rows::{Row, Watch};
-use crate::run::{FEW, Opened, Point, Run};
+use crate::rows::Row;
+use crate::run::{FEW, Opened};
 use crate::steps::Steps;
-use crate::time::{Cite, Mark, Mono};
+use crate::time::{Mark, Mono};
+use crate::unit::{Unit, Unplaced, give};
 use crate::words::Words;
 
 /// What the user knows and the records do not say.
@@ -23,160 +24,8 @@ pub struct Options {
     pub descriptions: Vec<(String, String)>,
 }
 
-/// A first line so long after an end is of a new process: nanoseconds.
-const TRAILING: i64 = 2_000_000_000;
-
-/// Runs of one unit that are kept: a crash loop of a week.
-const MOST_RUNS: usize = 20_000;
-
-/// Lines that could be of several units.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Unplaced {
-    pub lines: u64,
-    pub cites: Vec<Cite>,
-    /// Ready lines among them.
-    pub ready: Vec<Mark>,
-    /// The other units.
-    pub others: Vec<String>,
-}
-
-/// One unit of one host.
-#[derive(Debug, Default)]
-pub(crate) struct Unit {
-    pub host: String,
-    pub name: String,
-    pub runs: Vec<Run>,
-    ids: HashMap<String, usize>,
-    /// A manager speaks of it.
-    pub managed: bool,
-    /// Its name was made here from an identifier: the rendering names no unit.
-    pub unnamed: bool,
-    pub unplaced: Unplaced,
-    /// Records of runs that are too many to keep.
-    pub more: u64,
-    /// Seen from outside.
-    pub watch: Watch,
-    /// The last record of it.
-    pub last: Option<Mark>,
-}
-
-impl Unit {
-    /// The newest run that had a process, of this boot where boots are known.
-    pub fn current(&self, boot: Option<u32>) -> Option<usize> {
-        let at = self.runs.iter().rposition(|run| run.opened != Opened::NotStarted)?;
-        let run = self.runs.get(at)?;
-        let same = run.boot.is_none() || boot.is_none() || run.boot == boot;
-        same.then_some(at)
-    }
-
-    /// Begins a run; `None` where there are too many.
-    pub fn open(&mut self, invocation: &str, boot: Option<u32>, opened: Opened, mark: Mark) -> Option<usize> {
-        let at = self.runs.len();
-        if at >= MOST_RUNS {
-            self.more += 1;
-            return None;
-        }
-        if !invocation.is_empty() {
-            self.ids.insert(invocation.to_owned(), at);
-        }
-        self.runs.push(Run::new(invocation, boot, opened, mark));
-        Some(at)
-    }
-
-    /// The run of a manager's record.
-    fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> Option<usize> {
-        let opened = match seen.fact {
-            Fact::Starting | Fact::Started | Fact::Finished => Opened::ByManager,
-            Fact::Skipped | Fact::DependencyFailed | Fact::StartFailed => Opened::NotStarted,
-            _ => Opened::Midway,
-        };
-        if !seen.invocation.is_empty() {
-            return match self.ids.get(&seen.invocation) {
-                Some(at) => Some(*at),
-                None => self.open(&seen.invocation, boot, opened, mark),
-            };
-        }
-        let current = self.current(boot);
-        let starts = |run: &Run| {
-            run.has(Point::Starting) && ![Point::Started, Point::Finished, Point::StartFailed].iter().any(|point| run.has(*point))
-        };
-        let goes_on = match seen.fact {
-            Fact::Starting | Fact::Skipped | Fact::DependencyFailed => None,
-            Fact::Started | Fact::Finished => current.filter(|at| self.runs.get(*at).is_some_and(starts)),
-            // Its start is not in the log: filtered by priority, or dropped.
-            Fact::MainExited(_) => current.filter(|at| self.runs.get(*at).is_some_and(|run| !run.has(Point::Exit))),
-            _ => current,
-        };
-        goes_on.or_else(|| self.open("", boot, opened, mark))
-    }
-
-    /// The run of a process's record whose unit is known.
-    fn of_process(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) -> Option<usize> {
-        if !seen.invocation.is_empty() {
-            if let Some(at) = self.ids.get(&seen.invocation) {
-                return Some(*at);
-            }
-            let opened = if self.runs.is_empty() { Opened::Midway } else { Opened::ByServiceLine };
-            return self.open(&seen.invocation, boot, opened, mark);
-        }
-        let begins = matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan);
-        // Weights are loaded once in a life: another start, whose configuration is not here.
-        if !self.managed
-            && matches!(seen.fact, Fact::InitBegan | Fact::Loading(_))
-            && let Some(at) = self.current(boot)
-            && let Some(run) = self.runs.get_mut(at)
-            && run.has(Point::ReadyLine)
-        {
-            // Processes of which only notes were seen are the new life's.
-            run.pids = std::mem::take(&mut run.proper_pids);
-            return self.open("", boot, Opened::ByStartLines, mark);
-        }
-        if let Some(pid) = seen.pid.filter(|_| !begins) {
-            let known = self.runs.iter().rposition(|run| run.pids.contains(&pid) && (run.boot.is_none() || run.boot == boot));
-            if let Some(at) = known {
-                return Some(at);
-            }
-        }
-        let fresh = match &seen.fact {
-            Fact::ServerArgs(_) | Fact::RuntimeBegan => Opened::ByServerArgs,
-            _ => Opened::Midway,
-        };
-        let Some(at) = self.current(boot) else { return self.open("", boot, fresh, mark) };
-        let Some(run) = self.runs.get_mut(at) else { return Some(at) };
-        run.by_pid |= self.managed;
-        if begins && !self.managed && run.opened == Opened::Midway && !run.has(Point::ProperLine) {
-            // What stands before a configuration is of the same start: warnings of what it imports, notes on its arguments.
-            run.opened = Opened::ByServerArgs;
-            return Some(at);
-        }
-        let again = match &seen.fact {
-            Fact::ServerArgs(_) => !self.managed && (run.has(Point::ServerArgs) || run.has(Point::ProperLine)),
-            // A start prints several of these; a registered worker prints none.
-            Fact::RuntimeBegan => !self.managed && (run.has(Point::Registered) || long_after(run.last, mark)),
-            _ => false,
-        };
-        if again {
-            return self.open("", boot, Opened::ByServerArgs, mark);
-        }
-        if let Some((_, end)) = run.end()
-            && long_after(end, mark)
-        {
-            return self.open("", boot, Opened::ByServiceLine, mark);
-        }
-        Some(at)
-    }
-}
-
-/// Is a record too long after an end to be of the process that ended? By stamps; unknown is no.
-pub(crate) fn long_after(end: Mark, mark: Mark) -> bool {
-    if let (Some(a), Some(b)) = (end.mono, mark.mono)
-        && a.boot == b.boot
-    {
-        return b.ns.saturating_sub(a.ns) > TRAILING;
-    }
-    let (Some(a), Some(b)) = (end.wall, mark.wall) else { return false };
-    b.start.saturating_sub(a.end) > TRAILING
-}
+/// Units and hosts that are kept.
+const MOST_UNITS: usize = 50_000;
 
 /// systemd's other types have no process that serves.
 fn may_serve(unit: &str) -> bool {
@@ -201,6 +50,8 @@ pub struct Machine {
     /// Lines that name a description and no unit.
     pub(crate) undescribed: Unplaced,
     pub(crate) words: Words,
+    /// Records of units, and of hosts, that are too many to keep.
+    pub(crate) more_units: u64,
     order: u64,
 }
 
@@ -237,9 +88,9 @@ impl Machine {
     /// Takes a poll, a scrape or a client's row.
     pub fn take_row(&mut self, row: &Row) {
         self.order += 1;
-        let at = self.unit(&row.host, &row.unit);
         let order = self.order;
-        if let Some(unit) = self.units.get_mut(at) {
+        let at = self.unit(&row.host, &row.unit);
+        if let Some(unit) = at.and_then(|at| self.units.get_mut(at)) {
             unit.watch.take(row, order);
         }
     }
@@ -255,7 +106,9 @@ impl Machine {
             return;
         }
         let Some(end) = self.ends.get_mut(host) else {
-            self.ends.insert(host.to_owned(), mark);
+            if self.ends.len() < MOST_UNITS {
+                self.ends.insert(host.to_owned(), mark);
+            }
             return;
         };
         let later = end.cite.source == mark.cite.source || mark.wall.zip(end.wall).is_some_and(|(new, old)| new.start >= old.start);
@@ -298,15 +151,20 @@ impl Machine {
         at
     }
 
-    fn unit(&mut self, host: &str, name: &str) -> usize {
+    /// Its place; `None` where there are too many.
+    fn unit(&mut self, host: &str, name: &str) -> Option<usize> {
         let key = (host.to_owned(), name.to_owned());
         if let Some(at) = self.index.get(&key) {
-            return *at;
+            return Some(*at);
         }
         let at = self.units.len();
-        self.units.push(Unit { host: key.0.clone(), name: key.1.clone(), ..Unit::default() });
+        if at >= MOST_UNITS {
+            self.more_units += 1;
+            return None;
+        }
+        self.units.push(Unit::new(host, name));
         self.index.insert(key, at);
-        at
+        Some(at)
     }
 
     fn wanted(&self, unit: &str) -> bool {
@@ -334,7 +192,7 @@ impl Machine {
         }
         let name = name.to_owned();
         let at = self.unit(&seen.host, &name);
-        let Some(unit) = self.units.get_mut(at) else { return };
+        let Some(unit) = at.and_then(|at| self.units.get_mut(at)) else { return };
         unit.managed = true;
         unit.last = Some(mark);
         let Some(run) = unit.of_manager(seen, boot, mark) else { return };
@@ -352,7 +210,7 @@ impl Machine {
             return;
         }
         let at = self.unit(&seen.host, &seen.unit);
-        let Some(unit) = self.units.get_mut(at) else { return };
+        let Some(unit) = at.and_then(|at| self.units.get_mut(at)) else { return };
         let Some(run) = unit.of_process(seen, boot, mark) else { return };
         give(unit, run, seen, mark);
     }
@@ -383,7 +241,7 @@ impl Machine {
                 let name = if seen.ident.is_empty() { "(no unit named)" } else { seen.ident.as_str() };
                 let name = name.to_owned();
                 let at = self.unit(&seen.host, &name);
-                let Some(unit) = self.units.get_mut(at) else { return };
+                let Some(unit) = at.and_then(|at| self.units.get_mut(at)) else { return };
                 unit.unnamed = true;
                 let Some(run) = unit.of_process(seen, boot, mark) else { return };
                 give(unit, run, seen, mark);
@@ -406,12 +264,4 @@ impl Machine {
             }
         }
     }
-}
-
-/// Gives a process's line to a run, or counts it as late if a newer run has begun.
-fn give(unit: &mut Unit, at: usize, seen: &Observation, mark: Mark) {
-    unit.last = Some(mark);
-    let newest = unit.runs.iter().rposition(|run| run.opened != Opened::NotStarted).unwrap_or(at);
-    let Some(run) = unit.runs.get_mut(at) else { return };
-    if at < newest { run.take_late(seen, mark) } else { run.take(seen, mark) }
 }

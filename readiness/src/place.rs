@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::machine::{Unit, long_after};
 use crate::observe::{Fact, Observation};
 use crate::run::{Point, Run};
 use crate::time::Mark;
+use crate::unit::{Unit, long_after};
 
 /// The answer.
 pub(crate) enum Place {
@@ -28,6 +28,9 @@ pub(crate) enum Place {
 pub(crate) struct Pids {
     known: HashMap<(String, u32), (usize, usize)>,
 }
+
+/// Processes remembered; a line of a later one is placed by what can run then.
+const MOST: usize = 1_000_000;
 
 /// Daemons whose lines are of no server.
 const DAEMONS: &[&str] = &[
@@ -67,6 +70,9 @@ impl Pids {
             _ => None,
         };
         for pid in [seen.pid, named].into_iter().flatten() {
+            if self.known.len() >= MOST {
+                return;
+            }
             self.known.insert((seen.host.clone(), pid), (unit, run));
         }
     }

@@ -60,8 +60,10 @@ impl Steps {
             }
             return;
         }
+        let full = self.wall.len() >= MOST;
         let last = match self.wall.get_mut(&(mark.cite.source, host.to_owned())) {
             Some(last) => std::mem::replace(last, mark),
+            None if full => return,
             None => {
                 self.wall.insert((mark.cite.source, host.to_owned()), mark);
                 return;

@@ -1,8 +1,8 @@
 //! Why a run began, and how the one before ended.
 
 use crate::history::{Cause, Ending, Opened, Point};
-use crate::machine::Unit;
 use crate::run::Run;
+use crate::unit::Unit;
 
 /// Does a process without a manager go on after another one began? Then the second is no restart of the first.
 pub(crate) fn still_there(unit: &Unit, run: &Run) -> bool {

@@ -1,9 +1,9 @@
 //! Each instant of a run, as exact as its best record allows (formats: README.md, "what proves what").
 
 use crate::history::{Instants, Opened, Point, Verdict};
-use crate::machine::Unit;
 use crate::run::Run;
 use crate::time::{Instant, Mark};
+use crate::unit::Unit;
 
 /// The ready line came after a warm-up that had failed: it says nothing.
 pub(crate) fn warmup_failed_first(run: &Run) -> bool {

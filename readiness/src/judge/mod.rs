@@ -7,10 +7,11 @@ mod outside;
 mod traps;
 
 use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
-use crate::machine::{Machine, Unit};
+use crate::machine::Machine;
 use crate::run::{FEW, Run};
 use crate::steps::{self, Step};
 use crate::time::{Instant, Length, Mark, Measured, length};
+use crate::unit::Unit;
 
 /// What every judgement may need.
 pub(crate) struct Known<'a> {
@@ -40,6 +41,10 @@ pub(crate) fn history(machine: &Machine) -> History {
             undescribed.lines
         );
         cannot_say.push(CannotSay { what: "which unit systemd speaks of", why, cites: undescribed.cites.clone() });
+    }
+    if machine.more_units > 0 {
+        let why = format!("{} records are of units beyond the first {}", machine.more_units, machine.units.len());
+        cannot_say.push(CannotSay { what: "what became of further units", why, cites: Vec::new() });
     }
     let units = machine.units.iter().map(|unit| judge(unit, machine)).collect();
     History { units, boots: machine.boots.clone(), steps: machine.steps.found.clone(), cannot_say }

@@ -2,9 +2,9 @@
 
 use super::{Known, cause, instants};
 use crate::history::{Cause, CrashLoop, Invocation, Opened, Point, Trap, TrapKind, Verdict};
-use crate::machine::Unit;
 use crate::run::{FEW, Run};
 use crate::time::{Cite, Instant, Length, Mark};
+use crate::unit::Unit;
 
 fn trap(kind: TrapKind, says: String, marks: &[Option<Mark>]) -> Trap {
     let cites: Vec<Cite> = marks.iter().flatten().map(|mark| mark.cite).collect();
