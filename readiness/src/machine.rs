@@ -18,8 +18,9 @@ use crate::words::Words;
 /// What the user knows and the records do not say.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Units of interest; empty: all. With a full journal in a text mode this is what makes lines separable.
-    pub units: Vec<String>,
+    /// All units that run servers, where the user says so; empty: any can. In a text mode, whose lines name no unit, this is what makes
+    /// lines separable. It is a statement, not a filter: naming one of two servers would give it the lines of both.
+    pub servers: Vec<String>,
     /// `(description, unit)`, for systemd up to v249, whose text names no unit.
     pub descriptions: Vec<(String, String)>,
 }
@@ -27,10 +28,45 @@ pub struct Options {
 /// Units and hosts that are kept.
 const MOST_UNITS: usize = 50_000;
 
-/// systemd's other types have no process that serves.
+/// How units begin that are no servers of models on any host. What is not here may be one.
+const DAEMONS: &[&str] = &[
+    "systemd-",
+    "ssh.",
+    "sshd",
+    "cron",
+    "dbus",
+    "getty@",
+    "serial-getty@",
+    "user@",
+    "user-runtime-dir@",
+    "NetworkManager",
+    "networkd-",
+    "docker.",
+    "containerd.",
+    "kubelet.",
+    "chrony",
+    "ntp",
+    "rsyslog",
+    "auditd",
+    "polkit",
+    "snapd",
+    "udisks2",
+    "nvidia-persistenced",
+    "unattended-upgrades",
+    "apt-",
+    "logrotate",
+    "man-db",
+    "fstrim",
+    "motd-",
+    "packagekit",
+    "irqbalance",
+    "init.scope",
+];
+
+/// systemd's other types have no process that serves, and of some services it is known that they do not.
 fn may_serve(unit: &str) -> bool {
     let others = [".scope", ".slice", ".socket", ".target", ".timer", ".mount", ".automount", ".path", ".device", ".swap"];
-    !others.iter().any(|end| unit.ends_with(end))
+    !others.iter().any(|end| unit.ends_with(end)) && !DAEMONS.iter().any(|start| unit.starts_with(start))
 }
 
 /// Takes observations and rows; gives a [`History`].
@@ -168,7 +204,7 @@ impl Machine {
     }
 
     fn wanted(&self, unit: &str) -> bool {
-        may_serve(unit) && (self.options.units.is_empty() || self.options.units.iter().any(|wanted| wanted == unit))
+        may_serve(unit) && (self.options.servers.is_empty() || self.options.servers.iter().any(|wanted| wanted == unit))
     }
 
     fn of_manager(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) {

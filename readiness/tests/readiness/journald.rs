@@ -33,8 +33,8 @@ impl Found {
     }
 }
 
-fn history(path: &Path, zone: &str, year: i32, units: &[&str]) -> History {
-    let mut machine = Machine::new(Options { units: units.iter().map(|unit| unit.to_string()).collect(), ..Options::default() });
+fn history(path: &Path, zone: &str, year: i32, servers: &[&str]) -> History {
+    let mut machine = Machine::new(Options { servers: servers.iter().map(|unit| unit.to_string()).collect(), ..Options::default() });
     for seen in observations(&bytes(path), 0, Owner::default(), zone, year) {
         machine.take(&seen);
     }

@@ -506,6 +506,19 @@ fn a_second_node_prints_no_ready_line() {
     assert_eq!(holds(&judge(only(&history), Claim::ReadyWithin(SECOND))), None);
 }
 
+#[test]
+fn daemons_are_no_candidates_and_servers_may_be_named() {
+    let ready = "9 python3[5] [2026-06-10 14:00:09] The server is fired up and ready to roll!";
+    let lines = ["0 systemd[1] Started ssh.service - OpenBSD Secure Shell server.", "0 systemd[1] Started a.service - A.", ready];
+    assert_eq!(only(&history(&lines)).invocations[0].verdict, Verdict::Ready);
+    // Whether b.service serves, only the user knows.
+    let lines = ["0 systemd[1] Started b.service - B.", "0 systemd[1] Started a.service - A.", ready];
+    assert!(history(&lines).units.iter().all(|unit| unit.invocations[0].verdict == Verdict::NotReadyYet));
+    let options = Options { servers: vec!["a.service".into()], ..Options::default() };
+    let told = machine_of(&journal(&lines), options).history();
+    assert_eq!((only(&told).unit.as_str(), only(&told).invocations[0].verdict), ("a.service", Verdict::Ready));
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {
