@@ -250,6 +250,7 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "uvicorn_started" => Fact::ServerProcess(number(event, "pid").and_then(|pid| u32::try_from(pid).ok())),
         "uvicorn_listening" => Fact::Listening,
         "server_ready" => Fact::ReadyLine,
+        "warmup" => Fact::WarmingUp,
         "startup_failed" => startup_failed(event, payload),
         "prefill_batch" | "decode_batch" => Fact::Batch,
         "access" => access(event),

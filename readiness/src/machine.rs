@@ -253,12 +253,17 @@ impl Machine {
 
     /// A text mode's line, which names no unit.
     fn of_nobody(&mut self, seen: &Observation, boot: Option<u32>, mark: Mark) {
-        match self.pids.place(&self.units, seen, boot, mark) {
+        let place = self.pids.place(&self.units, seen, boot, mark);
+        let is_hint = matches!(place, Place::Hinted(..));
+        match place {
             Place::Nobody => {}
-            Place::Run(at, run) => {
+            Place::Run(at, run) | Place::Hinted(at, run) => {
                 let Some(unit) = self.units.get_mut(at) else { return };
                 if let Some(run) = unit.runs.get_mut(run) {
                     run.by_pid = true;
+                    if is_hint {
+                        run.hinted = Some(mark);
+                    }
                 }
                 self.pids.learn(seen, at, run);
                 give(unit, run, seen, mark);

@@ -122,6 +122,8 @@ pub enum Fact {
     ServerProcess(Option<u32>),
     Listening,
     ReadyLine,
+    /// A step of the warm-up.
+    WarmingUp,
     /// What failed: the text's first words.
     WarmupFailed(String),
     /// A Dynamo worker is registered, or a frontend's API is ready.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::observe::{Fact, Observation};
-use crate::run::{Point, Run};
+use crate::run::{Opened, Point, Run};
 use crate::time::Mark;
 use crate::unit::{Unit, long_after};
 
@@ -13,6 +13,8 @@ pub(crate) enum Place {
     Nobody,
     /// Unit and run.
     Run(usize, usize),
+    /// Unit and run, by a hint of the configuration.
+    Hinted(usize, usize),
     /// Of this unit and run by place alone: any program's line.
     Guess(usize, usize),
     /// A run of this unit whose start is not in the log.
@@ -105,46 +107,72 @@ impl Pids {
                 can_run(unit.runs.get(run)?, mark).then_some((*at, run))
             })
             .collect();
-        let fitting = self.fitting(units, &open, seen);
-        match (&fitting[..], seen.serving) {
-            ([(unit, run)], true) => Place::Run(*unit, *run),
-            ([(unit, run)], false) => Place::Guess(*unit, *run),
-            ([], true) if open.is_empty() => match &managed[..] {
-                [unit] => Place::New(*unit),
-                several => Place::Several(several.to_vec()),
+        let stage = Stage::of(seen);
+        let fitting: Vec<(usize, usize)> = open
+            .iter()
+            .filter(|(unit, run)| units.get(*unit).and_then(|unit| unit.runs.get(*run)).is_some_and(|run| stage.fits(run)))
+            .copied()
+            .collect();
+        match (stage, &fitting[..]) {
+            (Stage::Any, [(unit, run)]) => Place::Guess(*unit, *run),
+            // Any program's line: it would prove only that a process ran.
+            (Stage::Any, _) => Place::Nobody,
+            (_, [(unit, run)]) => Place::Run(*unit, *run),
+            (Stage::Begins, []) if open.is_empty() && managed.len() == 1 => Place::New(managed.first().copied().unwrap_or_default()),
+            (_, []) if open.is_empty() => Place::Several(managed),
+            (_, []) => Place::Several(open.iter().map(|(unit, _)| *unit).collect()),
+            (_, several) => match named_for_its_mode(units, several, seen) {
+                Some((unit, run)) => Place::Hinted(unit, run),
+                None => Place::Several(several.iter().map(|(unit, _)| *unit).collect()),
             },
-            ([], true) => Place::Several(open.iter().map(|(unit, _)| *unit).collect()),
-            ([], false) => Place::Nobody,
-            (several, true) => Place::Several(several.iter().map(|(unit, _)| *unit).collect()),
-            // Any program's line, of any unit: it would prove only that a process ran.
-            (_, false) => Place::Nobody,
+        }
+    }
+}
+
+/// At which point of a life a process prints a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Once, at the start.
+    Begins,
+    /// Before it is ready.
+    Starts,
+    /// Later.
+    Runs,
+    /// At any time.
+    Any,
+}
+
+impl Stage {
+    fn of(seen: &Observation) -> Stage {
+        match &seen.fact {
+            Fact::ServerArgs(_) | Fact::RuntimeBegan => Stage::Begins,
+            Fact::InitBegan | Fact::Loading(_) | Fact::Loaded(_) | Fact::Sized => Stage::Starts,
+            Fact::ServerProcess(_) | Fact::Listening | Fact::WarmingUp | Fact::WarmupFailed(_) | Fact::ReadyLine => Stage::Starts,
+            _ if seen.proper => Stage::Runs,
+            _ => Stage::Any,
         }
     }
 
-    /// Of the units that can have a process, those of which this line can be the first of one.
-    fn fitting(&self, units: &[Unit], open: &[(usize, usize)], seen: &Observation) -> Vec<(usize, usize)> {
-        let run_of = |(unit, run): &(usize, usize)| units.get(*unit).and_then(|unit| unit.runs.get(*run));
-        let keep = |fits: &dyn Fn(&Run) -> bool| -> Vec<(usize, usize)> {
-            open.iter().filter(|pair| run_of(pair).is_some_and(fits)).copied().collect()
-        };
-        let fitting = match &seen.fact {
-            Fact::ServerArgs(_) | Fact::RuntimeBegan => keep(&|run| !run.has(Point::ServerArgs) && !run.has(Point::ReadyLine)),
-            Fact::Loading(_) | Fact::Loaded(_) | Fact::Sized | Fact::ServerProcess(_) | Fact::Listening | Fact::ReadyLine => {
-                keep(&|run| !run.has(Point::ReadyLine))
-            }
-            _ if !seen.serving => keep(&|run| !run.has(Point::Line)),
-            _ => open.to_vec(),
-        };
-        if fitting.len() < 2 {
-            return fitting;
+    /// Can a process of this run, of which no line was seen yet, print such a line first?
+    fn fits(self, run: &Run) -> bool {
+        match self {
+            Stage::Begins => !run.has(Point::ServerArgs) && !run.has(Point::ReadyLine),
+            Stage::Starts => !run.has(Point::ReadyLine),
+            // What a process prints at its start would have been seen, unless the start or some lines are not in the log. It may as well be
+            // of a unit that began before the log did, and of which systemd says nothing here.
+            Stage::Runs => run.opened == Opened::Midway || !run.dropped.is_empty(),
+            Stage::Any => !run.has(Point::Line),
         }
-        let Fact::ServerArgs(args) = &seen.fact else { return fitting };
-        // The one hint that a start gives: `disaggregation_mode='decode'` in a unit that is named for it.
-        let Some(mode) = args.disaggregation.as_deref().filter(|mode| *mode != "null" && !mode.is_empty()) else { return fitting };
-        let named: Vec<(usize, usize)> =
-            fitting.iter().filter(|(unit, _)| units.get(*unit).is_some_and(|unit| unit.name.contains(mode))).copied().collect();
-        if named.len() == 1 { named } else { fitting }
     }
+}
+
+/// The one hint that a start gives: `disaggregation_mode='decode'` in a unit that is named for it.
+fn named_for_its_mode(units: &[Unit], of: &[(usize, usize)], seen: &Observation) -> Option<(usize, usize)> {
+    let Fact::ServerArgs(args) = &seen.fact else { return None };
+    let mode = args.disaggregation.as_deref().filter(|mode| *mode != "null" && !mode.is_empty())?;
+    let mut named = of.iter().filter(|(unit, _)| units.get(*unit).is_some_and(|unit| unit.name.contains(mode)));
+    let only = named.next()?;
+    if named.next().is_some() { None } else { Some(*only) }
 }
 
 /// Can a line of now be of a process of this run?

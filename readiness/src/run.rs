@@ -144,6 +144,8 @@ pub struct Run {
     pub late: Late,
     /// Its process's lines were attributed by process id or place alone.
     pub by_pid: bool,
+    /// The configuration by whose `disaggregation_mode` alone its process was told from another unit's.
+    pub hinted: Option<Mark>,
     /// The first line of a process that is of this run by place alone, and its process id: any program's line.
     pub guess: Option<(Option<u32>, Mark)>,
     /// Entries whose text the rendering left out, and the first few.
@@ -178,6 +180,7 @@ impl Run {
             dropped: Vec::new(),
             late: Late::default(),
             by_pid: false,
+            hinted: None,
             guess: None,
             lost: (0, Vec::new()),
             points: BTreeMap::new(),
@@ -367,7 +370,13 @@ impl Run {
                 self.crash.get_or_insert(what);
                 Point::Crashed
             }
-            Fact::Served { .. } | Fact::Batch | Fact::Draining { .. } | Fact::Line | Fact::ClockSet | Fact::BootMarker => return,
+            Fact::Served { .. }
+            | Fact::Batch
+            | Fact::Draining { .. }
+            | Fact::WarmingUp
+            | Fact::Line
+            | Fact::ClockSet
+            | Fact::BootMarker => return,
         };
         self.note(point, mark);
     }

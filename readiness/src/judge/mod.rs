@@ -109,9 +109,10 @@ fn unplaced(unit: &Unit) -> CannotSay {
     let lost = &unit.unplaced;
     let others: Vec<&str> = lost.others.iter().map(String::as_str).filter(|name| *name != unit.name).collect();
     let ready = if lost.ready.is_empty() { "" } else { "; a ready line is among them" };
+    let others = if others.is_empty() { "a process that began before the log did".into() } else { others.join(", ") };
     CannotSay {
         what: "which unit some lines are of",
-        why: format!("{} lines can be of this unit or of {}, and this rendering names no unit{ready}", lost.lines, others.join(", ")),
+        why: format!("{} lines can be of this unit or of {others}, and this rendering names no unit{ready}", lost.lines),
         cites: lost.cites.clone(),
     }
 }

@@ -61,6 +61,10 @@ pub(crate) fn find(unit: &Unit, run: &Run, before: Option<&Run>, judged: &mut In
         let says = format!("its start is not in the log{}", load.unwrap_or_default());
         traps.push(trap(TrapKind::LogBeginsMidway, says, &[Some(run.first)]));
     }
+    if run.hinted.is_some() {
+        let says = "its process is told from another unit's by `disaggregation_mode` and the unit's name alone".into();
+        traps.push(trap(TrapKind::TwoUnitsAtOnce, says, &[run.hinted]));
+    }
     if unit.unplaced.lines > 0 && run.by_pid {
         let says = format!("{} lines can be of this unit or of another: no unit in this rendering", unit.unplaced.lines);
         traps.push(Trap { kind: TrapKind::TwoUnitsAtOnce, says, cites: unit.unplaced.cites.clone() });

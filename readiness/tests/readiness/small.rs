@@ -519,6 +519,22 @@ fn daemons_are_no_candidates_and_servers_may_be_named() {
     assert_eq!((only(&told).unit.as_str(), only(&told).invocations[0].verdict), ("a.service", Verdict::Ready));
 }
 
+#[test]
+fn a_server_from_before_the_log_is_not_the_one_that_starts() {
+    // Process 7 serves since before the log began; a.service is still loading.
+    let work = "2 python3[7] [2026-06-10 14:00:02] INFO:     10.0.0.5:40112 - \"POST /generate HTTP/1.1\" 200 OK";
+    let history = history(&[
+        "0 systemd[1] Started a.service - A.",
+        work,
+        "3 python3[20] [2026-06-10 14:00:03] server_args=ServerArgs(model_path='/m', tp_size=1, port=30000)",
+        "9 python3[20] [2026-06-10 14:00:09] Load weight begin. avail mem=138.42 GB",
+    ]);
+    let run = &only(&history).invocations[0];
+    assert_eq!(run.verdict, Verdict::NotReadyYet);
+    assert!(!run.instants.first_served.happened());
+    assert!(only(&history).cannot_say[0].why.contains("began before the log did"));
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {
