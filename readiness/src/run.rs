@@ -106,6 +106,20 @@ fn keep(first: &mut Mark, last: &mut Mark, mark: Mark) {
     }
 }
 
+/// Is it printed by the process with the HTTP server, never by a rank?
+fn is_of_main(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::ServerArgs(_)
+            | Fact::ServerProcess(_)
+            | Fact::Listening
+            | Fact::ReadyLine
+            | Fact::Served { .. }
+            | Fact::Sigterm
+            | Fact::Draining { .. }
+    )
+}
+
 /// Ids and ranks kept of one run; more than any server has.
 const MOST: usize = 256;
 /// Citations kept of what can be repeated without end.
@@ -122,6 +136,8 @@ pub struct Run {
     pub first: Mark,
     pub last: Mark,
     pub pids: BTreeSet<u32>,
+    /// Those that wrote what only a server's main process writes.
+    pub mains: BTreeSet<u32>,
     /// Those that wrote a line which only a running server writes.
     pub proper_pids: BTreeSet<u32>,
     pub begun_ranks: BTreeSet<String>,
@@ -164,6 +180,7 @@ impl Run {
             last: mark,
             pids: BTreeSet::new(),
             proper_pids: BTreeSet::new(),
+            mains: BTreeSet::new(),
             begun_ranks: BTreeSet::new(),
             loaded_ranks: BTreeSet::new(),
             args: None,
@@ -245,6 +262,9 @@ impl Run {
                 self.note(Point::Line, first);
             }
             self.note(Point::Line, mark);
+            if is_of_main(&seen.fact) {
+                self.mains.extend(seen.pid.filter(|_| self.mains.len() < MOST));
+            }
             if seen.proper {
                 self.note(Point::ProperLine, mark);
                 self.proper_pids.extend(seen.pid.filter(|_| self.proper_pids.len() < MOST));
@@ -379,6 +399,28 @@ impl Run {
             | Fact::BootMarker => return,
         };
         self.note(point, mark);
+    }
+
+    /// Takes what was seen of the same run later, under a better name.
+    pub fn absorb(&mut self, later: &Run) {
+        self.last = later.last;
+        self.pids.extend(&later.pids);
+        self.mains.extend(&later.mains);
+        self.proper_pids.extend(&later.proper_pids);
+        self.begun_ranks.extend(later.begun_ranks.iter().cloned());
+        self.loaded_ranks.extend(later.loaded_ranks.iter().cloned());
+        self.names.extend(later.names.iter().cloned());
+        self.dropped.extend(later.dropped.iter().copied());
+        self.by_pid = true;
+        for (point, seen) in &later.points {
+            self.points.entry(*point).and_modify(|mine| (mine.last, mine.times) = (seen.last, mine.times + seen.times)).or_insert(*seen);
+        }
+        let Run { args, exit, result, warmup, crash, stop_job, stopped_job, restarts, late, .. } = later.clone();
+        self.args = self.args.take().or(args);
+        (self.exit, self.result, self.stop_job, self.stopped_job) = (exit, result, stop_job, stopped_job);
+        (self.restarts, self.late) = (restarts, late);
+        self.warmup = self.warmup.take().or(warmup);
+        self.crash = self.crash.or(crash);
     }
 
     /// A line of this run after the next one had begun: no evidence of the next.

@@ -25,7 +25,7 @@ pub(crate) struct Unplaced {
 }
 
 /// One unit of one host.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Unit {
     pub host: String,
     pub name: String,

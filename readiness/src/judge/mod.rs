@@ -1,5 +1,6 @@
 //! What the records of a unit add up to.
 
+mod adopt;
 mod cause;
 mod instants;
 mod loops;
@@ -46,11 +47,13 @@ pub(crate) fn history(machine: &Machine) -> History {
         let why = format!("{} records are of units beyond the first {}", machine.more_units, machine.units.len());
         cannot_say.push(CannotSay { what: "what became of further units", why, cites: Vec::new() });
     }
-    let units = machine.units.iter().map(|unit| judge(unit, machine)).collect();
+    let (all, adopted) = adopt::adopt(&machine.units);
+    let units = all.iter().enumerate().filter(|(_, unit)| !(unit.unnamed && unit.runs.is_empty()));
+    let units = units.map(|(at, unit)| judge(unit, machine, adopted.contains(&at))).collect();
     History { units, boots: machine.boots.clone(), steps: machine.steps.found.clone(), cannot_say }
 }
 
-fn judge(unit: &Unit, machine: &Machine) -> UnitHistory {
+fn judge(unit: &Unit, machine: &Machine, adopted: bool) -> UnitHistory {
     let steps: Vec<Step> = machine.steps.found.iter().filter(|step| step.host == unit.host).cloned().collect();
     let known = Known { steps: &steps, last: machine.ends.get(&unit.host).copied().or(unit.last) };
     let mut invocations: Vec<Invocation> = Vec::new();
@@ -85,6 +88,15 @@ fn judge(unit: &Unit, machine: &Machine) -> UnitHistory {
         let cites = unit.last.iter().map(|mark| mark.cite).collect();
         cannot_say.push(CannotSay { what: "who started and stopped it, and with which result", why, cites });
     }
+    if adopted {
+        let why = "lines from before systemd's first word name no unit: they are this one's by the main process id".into();
+        cannot_say.push(CannotSay { what: "which unit the first lines are of", why, cites: first(&unit.runs).into_iter().collect() });
+    }
+    let mixed = unit.runs.iter().any(|run| run.mains.len() > 1 && run.invocation.is_empty());
+    if unit.unnamed && mixed {
+        let why = "several servers write under this name: what is said of a run can be of any of them".into();
+        cannot_say.push(CannotSay { what: "which server a line is of", why, cites: first(&unit.runs).into_iter().collect() });
+    }
     if unit.unnamed {
         let why = "the rendering names no unit and no line of systemd does: lines are told apart by process id alone".into();
         cannot_say.push(CannotSay { what: "which unit this is", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
@@ -115,6 +127,10 @@ fn unplaced(unit: &Unit) -> CannotSay {
         why: format!("{} lines can be of this unit or of {others}, and this rendering names no unit{ready}", lost.lines),
         cites: lost.cites.clone(),
     }
+}
+
+fn first(runs: &[Run]) -> Option<crate::time::Cite> {
+    runs.first().map(|run| run.first.cite)
 }
 
 fn dropped(runs: &[Run]) -> Vec<Dropped> {

@@ -535,6 +535,33 @@ fn a_server_from_before_the_log_is_not_the_one_that_starts() {
     assert!(only(&history).cannot_say[0].why.contains("began before the log did"));
 }
 
+#[test]
+fn lines_from_before_systemds_first_word_are_the_units() {
+    let work = |at: u32, pid: u32| {
+        format!("{at} python3[{pid}] [2026-06-10 14:00:{at:02}] INFO:     10.0.0.5:40112 - \"POST /generate HTTP/1.1\" 200 OK")
+    };
+    let stop = |pid: u32| {
+        format!("11 python3[{pid}] [2026-06-10 14:00:11] SIGTERM received. signum=15 frame=None. Draining requests and shutting down...")
+    };
+    let mut lines =
+        vec![work(1, 7), work(5, 7), line(10.0, S, "Stopping a.service - A..."), stop(7), line(12.0, S, "Stopped a.service - A.")];
+    start(13.0, 20, &mut lines);
+    let history = of(&lines);
+    let [old, new] = &only(&history).invocations[..] else { panic!("{:#?}", history.units) };
+    assert_eq!((old.opened, ms(&old.instants.last_served)), (Opened::Midway, (Some(5_000), Some(5_000))));
+    // Served at 5, ready again at 23.
+    assert_eq!(new.outage.as_ref().unwrap().served_to_ready.as_ref().unwrap().middle(), Some(18 * SECOND));
+    assert!(only(&history).cannot_say.iter().any(|said| said.what == "which unit the first lines are of"));
+    // A second server among them: nothing tells whose they are.
+    lines.insert(1, work(3, 8));
+    let mixed = of(&lines);
+    assert_eq!(mixed.units.len(), 2);
+    let nameless = mixed.units.iter().find(|unit| unit.unnamed).unwrap();
+    assert!(nameless.cannot_say.iter().any(|said| said.what == "which server a line is of"));
+    let unit = mixed.unit("a.service").next().unwrap();
+    assert!(unit.invocations[1].outage.as_ref().unwrap().served_to_ready.is_err());
+}
+
 /// Whatever the order of lines, nothing panics, bounds do not cross, and nothing is both ready and not.
 #[test]
 fn any_order_of_lines() {
