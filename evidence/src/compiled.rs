@@ -23,6 +23,8 @@ pub enum TableError {
     Source { edge: String, signal: String },
     #[error("edge `{edge}`: signal `{signal}` asks for the flag `{flag}`, which there is not")]
     Flag { edge: String, signal: String, flag: String },
+    #[error("signal `{signal}` names the edge `{edge}`, which there is not")]
+    Edge { edge: String, signal: String },
     #[error("`{0}` is no edge/signal of the table")]
     Path(String),
     #[error("the {what} `{id}` is declared twice")]
@@ -69,6 +71,13 @@ impl Edges {
                         known.beware.extend(edge.beware);
                     }
                     None => edges.push(edge),
+                }
+            }
+            for signal in table.signals {
+                let edge = signal.edge.clone().unwrap_or_default();
+                match edges.iter_mut().find(|e| e.id == edge) {
+                    Some(known) => known.signals.push(signal),
+                    None => return Err(TableError::Edge { edge, signal: signal.id }),
                 }
             }
             instruments.extend(table.instruments);

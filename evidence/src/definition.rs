@@ -18,6 +18,9 @@ pub struct Table {
     pub flags: Vec<Flag>,
     #[serde(default, rename = "edge")]
     pub edges: Vec<Edge>,
+    /// Signals that are added to edges of another table, each naming its edge.
+    #[serde(default, rename = "signal")]
+    pub signals: Vec<Signal>,
     #[serde(default, rename = "share")]
     pub shares: Vec<ShareOf>,
     #[serde(default, rename = "compare")]
@@ -145,6 +148,9 @@ pub struct Needs {
 pub struct Signal {
     /// Stable name inside the edge: `prefetched-tokens-total`.
     pub id: String,
+    /// The edge that it is of, where it does not stand in that edge's own table.
+    #[serde(default)]
+    pub edge: Option<String>,
     /// Name of the instrument that writes it.
     pub instrument: String,
     /// Kinds of events that are this signal. Empty for a metric.

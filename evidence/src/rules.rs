@@ -192,7 +192,8 @@ impl Checked<'_> {
     fn first_value(&self) -> Option<Warning> {
         let storage = ["l3-lookup", "l3-restore", "l3-writeback", "l3-evict"];
         let of = storage.iter().filter_map(|e| self.verdict(e)).flat_map(|v| v.counters.iter().map(move |c| (v.edge, c)));
-        let (edge, counter) = of.filter(|(_, c)| c.base > 0.0).max_by(|a, b| a.1.base.total_cmp(&b.1.base))?;
+        let direct = |c: &crate::verdict::Counter| self.known.edges.get(c.signal).is_some_and(|s| s.direct);
+        let (edge, counter) = of.filter(|(_, c)| c.base > 0.0 && direct(c)).max_by(|a, b| a.1.base.total_cmp(&b.1.base))?;
         let says = format!(
             "`{}` has {} at its first sample: storage series begin at their first event, so that much was counted before it was seen and is in no difference",
             counter.series, counter.base

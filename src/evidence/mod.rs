@@ -63,7 +63,7 @@ impl<'s> Evidence<'s> {
     /// # Errors
     /// If what `corr.toml` adds to the table does not fit it.
     pub fn gather(sources: &'s Sources, window: Option<(i64, i64)>) -> anyhow::Result<Evidence<'s>> {
-        let edges = Edges::new([builtin::table()?])?;
+        let edges = Edges::new([builtin::table()?, sources.declared.evidence().clone()])?;
         let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
         let identity = Identity::new(&ledgers);
         Ok(Evidence { edges, sources, ledgers, identity, not_read })
