@@ -308,7 +308,7 @@ impl Told<'_> {
             let histogram = Histogram::new(width, &answer.bins);
             match self.joined {
                 None => histogram.write(args.format, &self.summary(&written), out)?,
-                Some(joined) => self.bins(joined, &histogram, width, out)?,
+                Some(joined) => self.bins(joined, &histogram, width, Paint::new(color), out)?,
             }
             return Ok(written);
         }
@@ -339,7 +339,7 @@ impl Told<'_> {
     }
 
     /// Counts in bins, with what series did in each.
-    fn bins(&self, joined: &Joined<'_>, histogram: &Histogram, width: i64, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn bins(&self, joined: &Joined<'_>, histogram: &Histogram, width: i64, paint: Paint, out: &mut dyn Write) -> anyhow::Result<()> {
         let hits = joined.hits();
         let mut bins = Vec::new();
         for (start, count) in histogram.bins() {
@@ -348,7 +348,7 @@ impl Told<'_> {
             bins.push(Bin { start: *start, count: *count, figures });
         }
         let written = Written { shown: self.answer.total, ..Written::default() };
-        bins::write(&bins, width, self.args.format, &self.summary(&written), out)?;
+        bins::write(&bins, width, self.args.format, &self.summary(&written), paint, out)?;
         Ok(())
     }
 

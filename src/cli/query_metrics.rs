@@ -183,7 +183,7 @@ impl Joined<'_> {
 
     /// Figures of a question's window.
     pub fn in_window<'h>(&self, hits: &'h [Hit<'h>], window: Window) -> Figured<'h> {
-        Figured { covered: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
+        Figured { covered: Vec::new(), offsets: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
     }
 
     /// The worker of a hit's endpoint.

@@ -19,6 +19,8 @@ pub struct Covers {
     pub known: Vec<Cover>,
     /// Names with the reason.
     pub unknown: Vec<String>,
+    /// Names of captures that are not asked.
+    pub apart: Vec<String>,
 }
 
 /// A window that all of them cover.
@@ -54,6 +56,12 @@ impl Covers {
         }
     }
 
+    /// Names the captures that none of the hits is of: they limit nothing.
+    pub fn leave_out(&mut self, all: &[Captured<'_>], hits: &[Hit<'_>]) {
+        let apart = all.iter().filter(|captured| !hits.iter().any(|hit| std::ptr::eq(hit.captured, *captured)));
+        self.apart.extend(apart.map(|captured| captured.name.clone()));
+    }
+
     /// Adds logs and other sources of events. Those without stamps cover nothing that could be said.
     pub fn add_logs(&mut self, logs: &[Log]) {
         for log in logs {
@@ -78,7 +86,13 @@ impl Covers {
             let text = format!("{} begins at {} and {} ends at {}", latest.name, at(since), earliest.name, at(until));
             return Err(format!("the {} sources that were asked cover no time together: {text}{not}", self.known.len()));
         }
-        let how = format!("what {} sources cover; it begins with {} and ends with {}{not}", self.known.len(), latest.name, earliest.name);
+        let apart = match &self.apart[..] {
+            [] => String::new(),
+            [name] => format!("; {name} has none of these series and does not limit it"),
+            names => format!("; {} captures have none of these series and do not limit it", names.len()),
+        };
+        let how =
+            format!("what {} sources cover; it begins with {} and ends with {}{not}{apart}", self.known.len(), latest.name, earliest.name);
         Ok(Shared { since, until, how })
     }
 }
@@ -89,7 +103,7 @@ mod tests {
 
     fn covers(known: &[(&str, i64, i64)]) -> Covers {
         let known = known.iter().map(|(name, first, last)| Cover { name: name.to_string(), first: *first, last: *last }).collect();
-        Covers { known, unknown: Vec::new() }
+        Covers { known, ..Covers::default() }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::catalogue::fidelity;
 use super::json as dated;
+use super::offsets::ClockOffset;
 use super::{computed, covered, number, seconds, table};
 use crate::metrics::asked::{Captured, Hit, title};
 use crate::metrics::figures::{Counter, Figure, Histogram, Part};
@@ -26,6 +27,8 @@ use crate::render::safe::{self, terminal};
 pub struct Figured<'a> {
     /// Coverage of the window by the captures that are asked, by endpoint.
     pub covered: Vec<(&'a Captured<'a>, Vec<Coverage>)>,
+    /// How far the clocks of the captures are apart.
+    pub offsets: Vec<ClockOffset>,
     pub rows: Vec<Row<'a>>,
 }
 
@@ -47,6 +50,9 @@ impl Figured<'_> {
                     writeln!(out, "{}", paint.tone(Tone::Place, &terminal(&captured.name)))?;
                     covered::text(captured, covered, paint, out)?;
                 }
+                for offset in &self.offsets {
+                    offset.text(out)?;
+                }
                 for (i, row) in self.rows.iter().enumerate() {
                     if i > 0 || !self.covered.is_empty() {
                         writeln!(out)?;
@@ -57,12 +63,21 @@ impl Figured<'_> {
             }
             Format::Json => {
                 let rows: Vec<Json> = self.rows.iter().map(Row::json).collect();
-                safe::write_json(out, &json!({"schema": "corr.metrics.window.v1", "coverage": self.coverage(), "figures": rows}), true)?;
+                let offsets: Vec<Json> = self.offsets.iter().map(ClockOffset::json).collect();
+                let whole =
+                    json!({"schema": "corr.metrics.window.v1", "coverage": self.coverage(), "clock_offsets": offsets, "figures": rows});
+                safe::write_json(out, &whole, true)?;
                 writeln!(out)
             }
             Format::Jsonl => {
                 for mut line in self.coverage() {
                     line["type"] = "coverage".into();
+                    safe::write_json(out, &line, false)?;
+                    writeln!(out)?;
+                }
+                for offset in &self.offsets {
+                    let mut line = offset.json();
+                    line["type"] = "clock_offset".into();
                     safe::write_json(out, &line, false)?;
                     writeln!(out)?;
                 }
@@ -196,6 +211,11 @@ impl Row<'_> {
         self.hit.captured.capture().endpoint(self.hit.member.endpoint).map(title).unwrap_or_default()
     }
 
+    /// Where the figure comes from; `None` if it rests on no sample.
+    pub fn citation(&self) -> Option<String> {
+        self.rests_on().and_then(|(from, to)| self.cited(from, to))
+    }
+
     fn cited(&self, from: i64, to: i64) -> Option<String> {
         self.part.series.first().map(|id| match self.part.series.len() {
             1 => self.hit.captured.citation(*id, from, to),
@@ -289,7 +309,7 @@ impl Row<'_> {
         if capture.fidelity != Fidelity::Raw {
             writeln!(out, "  {}", paint.tone(Tone::Warn, fidelity(capture.fidelity)))?;
         }
-        if let Some(cited) = self.rests_on().and_then(|(from, to)| self.cited(from, to)) {
+        if let Some(cited) = self.citation() {
             writeln!(out, "  {}", paint.tone(Tone::Dim, &terminal(&cited)))?;
         }
         Ok(())
@@ -322,10 +342,8 @@ impl Row<'_> {
             Figure::Histogram(found) => {
                 let mut answer = dated::of(&found.answer, dial);
                 answer["quantiles"] = dated::of(&found.quantiles, dial);
-                answer["mean"] = match &found.mean {
-                    Some(Ok(mean)) => dated::of(mean, dial),
-                    _ => Json::Null,
-                };
+                answer["mean"] = found.mean.as_ref().map_or(Json::Null, |mean| dated::of(mean, dial));
+                answer["no_mean"] = json!(found.mean.as_ref().err());
                 ("histogram", answer)
             }
             Figure::Summary(summary) => ("summary", dated::of(summary, dial)),
@@ -349,7 +367,7 @@ impl Row<'_> {
             "spans_window": self.placed.coverage.word(),
             "exact": !self.part.rounded(captured),
             "fidelity": captured.capture().fidelity,
-            "citation": self.rests_on().and_then(|(from, to)| self.cited(from, to)),
+            "citation": self.citation(),
         });
         if let Some(mapped) = &self.worker {
             whole["worker"] = mapped.worker.as_str().into();
@@ -386,7 +404,7 @@ impl Row<'_> {
         put("type", typed.kind.word().into());
         put("origin", typed.origin.word().into());
         put("capture", captured.name.clone());
-        put("citation", self.rests_on().and_then(|(from, to)| self.cited(from, to)).unwrap_or_default());
+        put("citation", self.citation().unwrap_or_default());
         put("values", fidelity(captured.capture().fidelity).into());
         put("sum", self.sum().map(computed).unwrap_or_default());
         put("worker", self.worker.as_ref().map(|m| m.worker.clone()).unwrap_or_default());
@@ -428,7 +446,7 @@ impl Row<'_> {
             Figure::Histogram(found) => {
                 put("status", histogram_status(&found.answer).into());
                 put("quantiles", found.quantiles.iter().map(quantile_words).collect::<Vec<_>>().join("; "));
-                if let Some(Ok(mean)) = &found.mean {
+                if let Ok(mean) = &found.mean {
                     put("mean", computed(mean.value));
                 }
                 if let histogram::Answer::Answered(buckets) = &found.answer {
@@ -638,9 +656,8 @@ fn histogram_lines(found: &Histogram, captured: &Captured<'_>) -> Vec<String> {
             let mut lines = vec![format!("{} observations between the scrapes {}", computed(n), stretches.join(" and "))];
             lines.extend(found.quantiles.iter().map(quantile_words));
             match &found.mean {
-                Some(Ok(mean)) => lines.push(mean_words(mean)),
-                Some(Err(why)) => lines.push(format!("no mean: {}", no_mean(*why))),
-                None => lines.push("no mean: the capture has no sum".into()),
+                Ok(mean) => lines.push(mean_words(mean)),
+                Err(why) => lines.push(format!("no mean: {}", no_mean(*why))),
             }
             lines
         }
@@ -656,6 +673,8 @@ fn no_mean(why: mean::NoMean) -> &'static str {
         mean::NoMean::NoDifference => "sum or count has no difference in the window",
         mean::NoMean::OtherScrapes => "sum and count were not read, or not reset, at the same scrapes",
         mean::NoMean::NoObservations => "nothing was observed",
+        mean::NoMean::NoSum => "the capture has no sum",
+        mean::NoMean::SumUnproven => "the sum that stands beside it is of one of several label sets, and nothing says which",
     }
 }
 

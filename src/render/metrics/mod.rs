@@ -5,6 +5,7 @@ mod catalogue;
 pub mod covered;
 mod figures;
 mod json;
+mod offsets;
 mod rows;
 mod shares;
 mod sums;
@@ -12,6 +13,7 @@ mod table;
 
 pub use catalogue::Catalogued;
 pub use figures::{Figured, Row};
+pub use offsets::ClockOffset;
 pub use rows::Rows;
 pub use shares::Shares;
 pub use sums::Summed;
