@@ -66,10 +66,11 @@ pub struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
     /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or `common`: what all captures with
-    /// these series cover.
+    /// these series cover; the others limit nothing.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
-    /// The window around an event, by its locator as corr prints it (`path:line`).
+    /// The window around an event, by its locator as corr prints it (`path:line`), or around the stretch of a figure's citation; `±2s` behind it
+    /// is its --span.
     #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
     pub around: Option<String>,
     /// How long before and after the event of --around.
