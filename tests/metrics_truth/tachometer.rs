@@ -255,10 +255,15 @@ fn the_common_window_of_a_killed_run_ends_with_its_capture() {
     let place = place(&folder, &[RUN]);
     let series = [RUN, "dynamo_frontend_requests_total", "log:*{source=\"router.log\"}", "--window", "common"];
     let said = text(&place, &series);
-    assert!(said.contains("artifacts/tachometer/local/current.arrow; left out") || said.contains("current.arrow\n"), "{said}");
+    let capture = format!("{RUN}/artifacts/tachometer/local/current.arrow");
+    assert!(said.contains(&format!("what 2 sources cover; it begins with {capture} and ends with {capture}\n")), "{said}");
     let answer = ask(&place, &series);
     let figure = figures(&answer).iter().find(|f| f["family"] == "dynamo_frontend_requests_total").unwrap();
     let to = ns(&figure["answer"]["window"]["to"]);
+    // The scraper was told of workers; the router's log was not told of any.
+    let of_log: Vec<&Value> =
+        answer["coverage"].as_array().unwrap().iter().filter(|c| c["capture"].as_str().unwrap().ends_with("router.log")).collect();
+    assert_eq!(of_log.iter().map(|c| (&c["target"], &c["expected"])).collect::<Vec<_>>(), [(&"router".into(), &Value::Null)]);
     // The scraper was started at 686.742.
     let after = (to - 1_795_978_686_741_808_375) as f64 / 1e9;
     assert!((19.5..=19.8).contains(&after), "{after}");
