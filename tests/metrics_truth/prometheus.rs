@@ -140,3 +140,94 @@ fn quantiles_agree_with_those_that_prometheus_computed() {
     println!("{compared} quantiles, {undefined} undefined for both");
     assert!(compared >= 60, "{compared}");
 }
+
+/// The raw samples of the API's answers; gauges of ten series in nine windows, weighed by the time that each value held.
+#[test]
+fn gauges_weighed_by_time_are_reproduced() {
+    let Some(folder) = cases("metrics") else { return };
+    let place = place(&folder, &["prometheus/api"]);
+    let exact = reference(&folder, "exact_from_prometheus_samples.json");
+    let mut compared = 0;
+    for (name, wanted) in exact["gauges"].as_object().unwrap() {
+        let ends = ends(&exact["windows"][name]);
+        let wanted = wanted["gauges"].as_array().unwrap();
+        let mut names: Vec<&str> = wanted.iter().map(|g| g["series"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let answer = ask(&place, &[&["api"], &names[..], &ends.each_ref().map(String::as_str)[..]].concat());
+        for want in wanted {
+            let series = want["series"].as_str().unwrap();
+            let same = |f: &&Value| {
+                f["fidelity"] == "raw" && f["labels"] == want["labels"] && f["series"].as_str().unwrap().starts_with(&format!("{series}{{"))
+            };
+            let figure = figures(&answer).iter().find(same).unwrap_or_else(|| panic!("{name}: {want}"));
+            let got = &figure["answer"];
+            let label = format!("{name} {series} {}: {got}", want["labels"]["tp_rank"]);
+            for (got, key) in [(&got["n"], "n"), (&got["n_nan"], "n_nan")] {
+                assert_eq!(got, &want[key], "{label}");
+            }
+            for (got, key) in [
+                (&got["min"]["value"], "min"),
+                (&got["max"]["value"], "max"),
+                (&got["median"]["value"], "median"),
+                (&got["time_weighted"], "time_weighted"),
+                (&got["coverage"], "coverage"),
+            ] {
+                match want[key].as_f64() {
+                    None => assert!(got.is_null(), "{key} {label}"),
+                    Some(want) => assert!((got.as_f64().unwrap() - want).abs() <= 1e-9 * want.abs(), "{key}, not {want}: {label}"),
+                }
+            }
+            compared += 1;
+        }
+    }
+    println!("{compared} gauges");
+    assert_eq!(compared, 90, "ten series in nine windows");
+}
+
+/// Capacity less what is available, at the scrapes that have both.
+#[test]
+fn what_was_taken_of_a_capacity_is_reproduced() {
+    let Some(folder) = cases("metrics") else { return };
+    let place = place(&folder, &["prometheus/api"]);
+    let exact = reference(&folder, "exact_from_prometheus_samples.json");
+    let mut compared = 0;
+    for (name, wanted) in exact["gauges"].as_object().unwrap() {
+        let ends = ends(&exact["windows"][name]);
+        let args = ["api", "sglang_kv_available_tokens"];
+        let answer = ask(&place, &[&args[..], &ends.each_ref().map(String::as_str)[..]].concat());
+        for want in wanted["l1_occupancy"].as_array().unwrap() {
+            let same = |f: &&Value| f["fidelity"] == "raw" && f["labels"] == want["labels"];
+            let got = &figures(&answer).iter().find(same).unwrap_or_else(|| panic!("{name}: {want}"))["occupied"];
+            let most = &got["max"];
+            let said = json!([got["pairs"], most["occupied"], ns(&most["at"]) / 1_000_000, most["capacity"], most["available"]]);
+            let want = ["pairs", "max_occupied", "at_ms", "capacity", "available"].map(|key| want[key].clone());
+            assert_eq!(said, json!(want), "{name}");
+            compared += 1;
+        }
+    }
+    println!("{compared} occupancies");
+    assert!(compared >= 16, "{compared}");
+}
+
+/// Two ranks that do the same work: compared scrape by scrape before anything is added up.
+#[test]
+fn ranks_are_compared_as_the_samples_say() {
+    let Some(folder) = cases("metrics") else { return };
+    let place = place(&folder, &["prometheus/api"]);
+    let exact = reference(&folder, "exact_from_prometheus_samples.json");
+    let ends = ends(&exact["windows"]["whole"]);
+    for (name, want) in exact["replicas"].as_object().unwrap() {
+        let answer = ask(&place, &[&["api", name, "--by", "instance"], &ends.each_ref().map(String::as_str)[..]].concat());
+        let (unequal, all) = (&want["unequal_scrapes"], &want["common_scrapes"]);
+        // Gauges have no updates that could be one apart, and a few unequal scrapes among many are told as such.
+        let said = match want["verdict"].as_str().unwrap() {
+            "identical" => format!("equal at all {all} scrapes that they share"),
+            "synchronised" => format!("one update apart at {unequal} of {all} scrapes, else equal, counted once"),
+            _ if unequal == all => format!("unequal at {unequal} of {all} scrapes, each counted"),
+            _ => format!("at {unequal} of {all} scrapes, each counted"),
+        };
+        let ranks: Vec<&str> = answer["sums"].as_array().unwrap().iter().filter_map(|s| s["ranks"][0].as_str()).collect();
+        assert!(ranks.iter().any(|r| r.contains(&said)), "{name}: {said} is not in {ranks:?}");
+    }
+}

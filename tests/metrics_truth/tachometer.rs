@@ -221,6 +221,17 @@ fn copies_are_counted_once() {
     }
 }
 
+/// A scraper that was killed while it wrote: 2017 of the rows of `current.arrow` are in `out-1.parquet` too (cases/metrics/README.md).
+#[test]
+fn what_stands_in_two_files_of_a_killed_scraper_is_counted_once() {
+    let Some(folder) = cases("metrics/layouts/T_tachometer") else { return };
+    let place = place(&folder, &["crash_leftovers"]);
+    let answer = ask(&place, &["crash_leftovers"]);
+    let capture = &answer["captures"][0];
+    let note = capture["notes"].as_array().unwrap().iter().find(|n| n["code"] == "copies_dropped").expect("copies are told");
+    assert!(note["what"].as_str().unwrap().starts_with("2017 of "), "{note}");
+}
+
 /// KIL-4: two lives of the scraper in one file, each with a clock of its own: 22 of 39 scrapes are left, and the counter of scrapes rises by one
 /// a scrape in either.
 #[test]

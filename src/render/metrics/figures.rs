@@ -223,6 +223,13 @@ impl Row<'_> {
         })
     }
 
+    /// The record of a log that says a sample of its one series.
+    fn line(&self, at: i64) -> Option<String> {
+        let [id] = self.part.series[..] else { return None };
+        let line = self.hit.captured.line(id, at)?;
+        Some(terminal(&format!("{}:{line}", self.hit.captured.name)).into_owned())
+    }
+
     /// What the records of a log say together: each says what it did, so that they can be added where a gauge's scrapes cannot.
     fn sum(&self) -> Option<f64> {
         let (Figure::Gauge(gauge::Answer::Answered(found)), [id], true) =
@@ -316,7 +323,10 @@ impl Row<'_> {
     }
 
     fn lines(&self, captured: &Captured<'_>) -> Vec<String> {
-        let sample = |s: &Sample| format!("{} at {}", number(s.value), captured.dial().show(s.at));
+        let sample = |s: &Sample| {
+            let cited = self.line(s.at).map_or_else(String::new, |line| format!(" ({line})"));
+            format!("{} at {}{cited}", number(s.value), captured.dial().show(s.at))
+        };
         match &self.part.figure {
             Figure::Counter(counter) => counter_lines(counter, sample, captured),
             Figure::Gauge(answer) => gauge_lines(answer, sample),
@@ -338,7 +348,17 @@ impl Row<'_> {
                 answer["rate"] = found.answer.delta().and_then(counter::Delta::rate).map_or(Json::Null, |r| dated::of(&r, dial));
                 ("counter", answer)
             }
-            Figure::Gauge(answer) => ("gauge", dated::of(answer, dial)),
+            Figure::Gauge(found) => {
+                let mut answer = dated::of(found, dial);
+                if let gauge::Answer::Answered(found) = found {
+                    for (end, sample) in [("min", found.min), ("max", found.max), ("carried", found.carried)] {
+                        if let Some(line) = sample.and_then(|s| self.line(s.at)) {
+                            answer[end]["citation"] = line.into();
+                        }
+                    }
+                }
+                ("gauge", answer)
+            }
             Figure::Histogram(found) => {
                 let mut answer = dated::of(&found.answer, dial);
                 answer["quantiles"] = dated::of(&found.quantiles, dial);
