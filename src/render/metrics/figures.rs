@@ -227,7 +227,7 @@ impl Row<'_> {
     fn line(&self, at: i64) -> Option<String> {
         let [id] = self.part.series[..] else { return None };
         let line = self.hit.captured.line(id, at)?;
-        Some(terminal(&format!("{}:{line}", self.hit.captured.name)).into_owned())
+        Some(format!("{}:{line}", self.hit.captured.name))
     }
 
     /// What the records of a log say together: each says what it did, so that they can be added where a gauge's scrapes cannot.
@@ -324,7 +324,7 @@ impl Row<'_> {
 
     fn lines(&self, captured: &Captured<'_>) -> Vec<String> {
         let sample = |s: &Sample| {
-            let cited = self.line(s.at).map_or_else(String::new, |line| format!(" ({line})"));
+            let cited = self.line(s.at).map_or_else(String::new, |line| format!(" ({})", terminal(&line)));
             format!("{} at {}{cited}", number(s.value), captured.dial().show(s.at))
         };
         match &self.part.figure {
