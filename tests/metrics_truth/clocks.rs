@@ -23,6 +23,26 @@ fn the_offset_of_a_skewed_scraper_is_bracketed() {
     }
 }
 
+/// One line of JSON an offset, beside those of coverage and figures.
+#[test]
+fn offsets_are_lines_of_jsonl() {
+    let Some(folder) = cases("metrics") else { return };
+    let place = place(&folder, &["raw/raw_prometheus.jsonl.gz", "raw/raw_skewed_clock.jsonl.gz"]);
+    let args =
+        ["metrics", "raw_prometheus.jsonl.gz", "sglang:prompt_tokens_total", "--also", "raw_skewed_clock.jsonl.gz", "--format", "jsonl"];
+    for more in [&["--list"][..], &["--since", "start+60s", "--until", "start+120s"][..]] {
+        let ran = place.corr(&[&args[..], more].concat());
+        let lines: Vec<serde_json::Value> = ran.stdout.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let offsets: Vec<_> = lines.iter().filter(|l| l["type"] == "clock_offset").collect();
+        assert_eq!(offsets.len(), 1, "{more:?}");
+        assert!(
+            offsets[0]["low_ns"].as_i64() < Some(2_700_000_000) && offsets[0]["high_ns"].as_i64() > Some(2_700_000_000),
+            "{}",
+            offsets[0]
+        );
+    }
+}
+
 /// The elapsed clocks of two runs began when the scraper was started (`*.timeline.jsonl`: `_start_tachometer:begin`; the start itself takes some
 /// hundredths of a second).
 #[test]

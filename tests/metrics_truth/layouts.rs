@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ask, cases, figures, place, text, window};
+use super::{ask, cases, figures, place, program, text, unzip, window};
 
 const DEVICE: &str = "sglang:cached_tokens_total{cache_source=\"device\"}";
 
@@ -68,6 +68,28 @@ fn captures_of_other_scrapes_say_their_own() {
         let got = [&found["n"], &found["first"]["value"], &found["last"]["value"], &found["least"], &found["most"]];
         assert_eq!(got, [&json!(n), &json!(first), &json!(last), &json!(least), &json!(most)], "{run}");
     }
+}
+
+/// Blocks of Prometheus' database, through whatever `promtool` is on the PATH: here one that prints the dump that the real one made of them.
+/// Without it the answer says what is missing.
+#[test]
+fn blocks_are_read_through_promtool() {
+    let Some(folder) = cases("metrics/prometheus") else { return };
+    let place = place(&folder, &["tsdb_snapshot"]);
+    let window = window(60.0, 120.0);
+    let args = [&["metrics", "tsdb_snapshot", DEVICE][..], &window.each_ref().map(String::as_str)[..]].concat();
+    let without = place.corr(&args);
+    assert_eq!(without.code, Some(2), "{}", without.stdout);
+    assert!(without.stderr.contains("put promtool on the PATH"), "{}", without.stderr);
+    place.write("dump.txt", unzip(&folder.join("promtool_tsdb_dump.txt.gz")).as_bytes());
+    place.write("bin/promtool", format!("#!/bin/sh\nexec /bin/cat '{}'\n", place.path("dump.txt").display()).as_bytes());
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(place.path("bin/promtool"), executable).unwrap();
+    let command = place.command(&[&args[..], &["--format", "json"]].concat()).env("PATH", place.path("bin")).spawn().unwrap();
+    let ran = program::finish(command, b"");
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
+    let found = &figures(&answer)[0]["answer"];
+    assert_eq!((&found["n"], &found["least"], &found["most"]), (&json!(60), &json!(500_677.0), &json!(520_098.0)));
 }
 
 /// `query_range_02.json.gz` asks every second, another every five: each point is the last sample before it, so that they bound nothing.

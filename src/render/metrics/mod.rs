@@ -10,6 +10,7 @@ mod rows;
 mod shares;
 mod sums;
 mod table;
+mod words;
 
 pub use catalogue::Catalogued;
 pub use figures::{Figured, Row};
