@@ -4,10 +4,12 @@ use std::io::Write;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
+use corr_parsers::stamp::Stamp;
 
 use crate::metrics::anchors;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
+use crate::metrics::common::Covers;
 use crate::metrics::figures;
 use crate::metrics::logged;
 use crate::metrics::span::{Coverage, Span};
@@ -100,6 +102,18 @@ impl Joined<'_> {
         Beside::new(&self.asked, &self.wanted.selectors, &self.workers, &self.wanted.said)
     }
 
+    /// The stretch of time that a citation of a series names; `None` if the text is no citation.
+    pub fn stamp_of_citation(&self, text: &str) -> Option<anyhow::Result<Stamp>> {
+        self.asked.stamp_of_citation(text)
+    }
+
+    /// Adds what the captures of the joined members cover.
+    pub fn cover(&self, covers: &mut Covers) {
+        let hits = self.hits();
+        covers.add_hits(&hits);
+        covers.leave_out(&self.asked.captures, &hits);
+    }
+
     /// The members that are joined.
     pub fn hits(&self) -> Vec<Hit<'_>> {
         self.asked.hits(&self.wanted.selectors)
@@ -183,7 +197,7 @@ impl Joined<'_> {
 
     /// Figures of a question's window.
     pub fn in_window<'h>(&self, hits: &'h [Hit<'h>], window: Window) -> Figured<'h> {
-        Figured { covered: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
+        Figured { covered: Vec::new(), offsets: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
     }
 
     /// The worker of a hit's endpoint.

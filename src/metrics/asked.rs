@@ -9,7 +9,7 @@ use corr_metrics::select::Selector;
 use corr_metrics::window::resets;
 use corr_metrics::window::scrapes::Scrapes;
 
-use super::logged::Logged;
+use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
@@ -32,6 +32,8 @@ pub struct Captured<'r> {
     scrapes: Vec<Scrapes>,
     /// First and last sample.
     extent: Option<(i64, i64)>,
+    /// Where the records of a log stand.
+    lines: Lines,
 }
 
 /// A member of a family that was asked for, with its series that were.
@@ -50,7 +52,9 @@ impl<'r> Asked<'r> {
         let captures = Captures { read, not_read: Vec::new() };
         let families = captures.families();
         let captured = |source: Source<'r>| Captured::new(run, source, &families);
-        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+        let mut captures: Vec<Captured<'r>> = captures.read.into_iter().map(captured).collect();
+        tell_apart(&mut captures);
+        Asked { captures, not_read }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
@@ -63,11 +67,11 @@ impl<'r> Asked<'r> {
 
     /// Adds the series of logs that were asked for.
     pub fn add_logged(&mut self, run: &'r Run, logged: Logged<'r>) {
-        for (source, extent) in logged.captures {
-            let captured = Captured::new(run, source, &BTreeMap::new());
+        for log in logged.captures {
+            let captured = Captured::new(run, log.source, &BTreeMap::new());
             // A log covers what lies between its records, also where none of them has the field.
-            let extent = extent.or(captured.extent);
-            self.captures.push(Captured { extent, ..captured });
+            let extent = log.covers.or(captured.extent);
+            self.captures.push(Captured { extent, lines: log.lines, ..captured });
         }
         self.not_read.extend(logged.not_read);
     }
@@ -116,7 +120,7 @@ impl<'r> Captured<'r> {
     fn new(run: &Run, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
         let catalogue = Catalogue::new(&source.capture, families);
         let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
-        Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+        Captured { name: name(run, &source), catalogue, scrapes, extent, source, lines: Lines::default() }
     }
 }
 
@@ -166,17 +170,32 @@ impl Captured<'_> {
         Dial::of(self.capture())
     }
 
-    /// Where a number comes from: `path#name{labels}[target]@t0..t1`.
+    /// Where a number comes from: `path#name{labels}[target]@t0..t1`; of a log with the lines of the first and the last record,
+    /// `path:88..412#log:field{labels}[worker]@t0..t1`.
     pub fn citation(&self, series: SeriesId, from: i64, to: i64) -> String {
         let endpoint = self.capture().get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
-        self.cited(&self.capture().spelled(series), endpoint, from, to)
+        let place = match (self.line(series, from), self.line(series, to)) {
+            (Some(first), Some(last)) if first == last => format!("{}:{first}", self.name),
+            (Some(first), Some(last)) => format!("{}:{first}..{last}", self.name),
+            _ => self.name.clone(),
+        };
+        self.cited_in(&place, &self.capture().spelled(series), endpoint, from, to)
+    }
+
+    /// The line of a log's record that says a sample; `None` for what was scraped.
+    pub fn line(&self, series: SeriesId, at: i64) -> Option<u64> {
+        self.lines.of(series, at)
     }
 
     /// The same for a family of series.
     pub fn cited(&self, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
+        self.cited_in(&self.name, spelled, endpoint, from, to)
+    }
+
+    fn cited_in(&self, place: &str, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
         let target = self.capture().endpoint(endpoint).map(title).unwrap_or_default();
         let dial = self.dial();
-        format!("{}#{spelled}[{target}]@{}..{}", self.name, dial.show(from), dial.show(to))
+        format!("{place}#{spelled}[{target}]@{}..{}", dial.show(from), dial.show(to))
     }
 }
 
@@ -208,6 +227,21 @@ fn extent(capture: &Capture) -> Option<(i64, i64)> {
 /// What an endpoint is called: its name, else its URL.
 pub fn title(endpoint: &Endpoint) -> String {
     if endpoint.name.is_empty() { endpoint.url.clone().unwrap_or_default() } else { endpoint.name.clone() }
+}
+
+/// Numbers captures of one name, so that a citation is of one: two lives of a scraper in one file, two captures in one folder.
+fn tell_apart(captures: &mut [Captured<'_>]) {
+    let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (i, captured) in captures.iter().enumerate() {
+        by_name.entry(captured.name.clone()).or_default().push(i);
+    }
+    for (name, same) in by_name.into_iter().filter(|(_, same)| same.len() > 1) {
+        for (n, i) in same.iter().enumerate() {
+            if let Some(captured) = captures.get_mut(*i) {
+                captured.name = format!("{name} ({} of {})", n + 1, same.len());
+            }
+        }
+    }
 }
 
 fn name(run: &Run, source: &Source<'_>) -> String {
