@@ -1,6 +1,7 @@
 //! `corr metrics`: what metric captures hold, and what series did in a window.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::model::{Sample, SeriesId};
@@ -79,6 +80,9 @@ pub struct Args {
     /// Show at most this many series or samples; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub limit: usize,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -98,9 +102,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let run = run::open(&runs, &options)?;
-    let mut asked = Asked::read(&run);
-    anchors::settle(&run, &options, &mut asked)?;
+    let store = args.store.as_deref();
+    let mut asked = Asked::read(&run, store);
+    anchors::settle(&run, &options, store, &mut asked)?;
     let asked = asked;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let mut partial = false;
     for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
         partial = true;
@@ -116,7 +124,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     }
     let paint = Paint::new(color);
-    let phases = || Ok(phases::all(&sources::open(&run.arguments, &options, None)?.sources));
+    let phases = || Ok(phases::all(&sources::open(&run.arguments, &options, store)?.sources));
     let times = Times::read(args.since.as_deref(), args.until.as_deref(), args.window.as_deref(), &run.declared, &phases)?;
     if let Some(how) = &times.how {
         writeln!(err, "corr: {}", terminal(how))?;
@@ -226,7 +234,7 @@ impl Asking<'_> {
     /// First and last instant of the run: of its events; of its captures, if it has none.
     fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
         if self.run.sources.iter().any(|s| s.class == Class::Events) {
-            let found = extent(&sources::open(&self.run.arguments, self.options, None)?.sources);
+            let found = extent(&sources::open(&self.run.arguments, self.options, self.args.store.as_deref())?.sources);
             if found.0.is_some() {
                 return Ok(found);
             }

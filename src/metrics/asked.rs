@@ -1,5 +1,6 @@
 //! The captures that a question goes to, and the series that it means.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
@@ -11,12 +12,15 @@ use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
 use crate::run::source::NotRead;
+use crate::store::captures::Kept;
 
 /// Every capture of a run.
 pub struct Asked<'r> {
     pub captures: Vec<Captured<'r>>,
     /// Captures that could not be read.
     pub not_read: Vec<NotRead>,
+    /// What of the run's store could not be used.
+    pub notes: Vec<String>,
 }
 
 /// A capture, catalogued.
@@ -41,17 +45,20 @@ pub struct Hit<'a> {
 }
 
 impl<'r> Asked<'r> {
-    /// Reads and catalogues the captures of a run.
-    pub fn read(run: &'r Run) -> Asked<'r> {
-        let Captures { read, not_read } = Captures::read(run);
-        let captures = Captures { read, not_read: Vec::new() };
+    /// Reads and catalogues the captures of a run, from its store where they are there and still true. `store` is `--store`.
+    pub fn read(run: &'r Run, store: Option<&Path>) -> Asked<'r> {
+        let kept = Kept::open(run, store);
+        let mut captures = Captures::read(run, &|layout, set| kept.captures(layout, set));
+        let mut notes = kept.notes;
+        notes.append(&mut captures.notes);
+        let not_read = std::mem::take(&mut captures.not_read);
         let families = captures.families();
         let captured = |source: Source<'r>| {
             let catalogue = Catalogue::new(&source.capture, &families);
             let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
             Captured { name: name(run, &source), catalogue, scrapes, extent, source }
         };
-        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read, notes }
     }
 
     /// The members that one of the selectors means; all of them without any.
