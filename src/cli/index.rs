@@ -51,7 +51,9 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
     }
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let opened = run::open(&args.run, &options)?;
-    if let Some(code) = nothing_to_read(&opened, err)? {
+    if opened.claims.sets.is_empty()
+        && let Some(code) = nothing_to_read(&opened, err)?
+    {
         return Ok(code);
     }
     let how = UpdateOptions { embed_text: args.embed_text, rebuild: args.rebuild };
@@ -122,6 +124,10 @@ pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dy
         report.size as f64 / 1e6,
         safe::terminal(&dir.display().to_string()),
     )?;
+    if report.captures > 0 {
+        let unchanged = report.captures - report.captures_read;
+        writeln!(err, "indexed {} metric captures ({} read, {unchanged} unchanged)", report.captures, report.captures_read)?;
+    }
     Ok(report)
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use corr_metrics::coverage;
@@ -103,6 +104,9 @@ pub struct Args {
     /// Show at most this many series or samples; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub limit: usize,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -123,10 +127,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let run = run::open(&runs, &options)?;
     let pers: Vec<Selector> = args.per.iter().map(|text| Selector::parse(text).context("--per")).collect::<Result<_, _>>()?;
-    let events = Events { run: &run, options: &options, opened: OnceCell::new() };
+    let store = args.store.as_deref();
+    let events = Events { run: &run, options: &options, store, opened: OnceCell::new() };
     let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
-    let mut asked = Asked::by(&run, &all);
-    anchors::settle(&run, &options, &mut asked)?;
+    let mut asked = Asked::by(&run, store, &all);
+    anchors::settle(&run, &options, store, &mut asked)?;
     let mut workers = Vec::new();
     if logged::asked(&all) {
         let sources = events.get()?;
@@ -138,6 +143,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
     }
     let asked = asked;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let mut partial = false;
     for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
         partial = true;
@@ -301,13 +309,14 @@ fn labels(hits: &[Hit<'_>]) -> String {
 struct Events<'a> {
     run: &'a Run,
     options: &'a Options,
+    store: Option<&'a Path>,
     opened: OnceCell<Sources>,
 }
 
 impl Events<'_> {
     fn get(&self) -> anyhow::Result<&Sources> {
         if self.opened.get().is_none() {
-            let sources = sources::open(&self.run.arguments, self.options, None)?;
+            let sources = sources::open(&self.run.arguments, self.options, self.store)?;
             return Ok(self.opened.get_or_init(|| sources));
         }
         self.opened.get().context("the sources of events are not open")

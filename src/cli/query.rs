@@ -156,7 +156,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let wanted = Wanted::read(&args.metrics, &args.map)?;
     let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
-    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &options, &sources)).transpose()?;
+    let joined = wanted
+        .as_ref()
+        .zip(opened.as_ref())
+        .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
+        .transpose()?;
     let times = times(args, &sources, joined.as_ref())?;
     if let Some(none) = &times.none {
         writeln!(err, "corr: {}", safe::terminal(none))?;

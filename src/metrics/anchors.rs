@@ -1,5 +1,7 @@
 //! Where the elapsed clocks of a run's captures began: by every rule that can be asked, the best of which is taken and named.
 
+use std::path::Path;
+
 use corr_metrics::align::agree::Bound;
 use corr_metrics::align::choose::{Found, Rule, choose};
 use corr_metrics::align::counters::{self, Offset};
@@ -19,13 +21,13 @@ use crate::run::source::Class;
 use crate::run::{Options, Run};
 
 /// Finds the beginning of every elapsed clock. Nothing is read where all clocks are wall clocks.
-pub fn settle(run: &Run, options: &Options, asked: &mut Asked<'_>) -> anyhow::Result<()> {
+pub fn settle(run: &Run, options: &Options, store: Option<&Path>, asked: &mut Asked<'_>) -> anyhow::Result<()> {
     let elapsed: Vec<usize> = (0..asked.captures.len()).filter(|&i| is_elapsed(&asked.captures[i])).collect();
     if elapsed.is_empty() {
         return Ok(());
     }
     let has_events = run.sources.iter().any(|s| s.class == Class::Events);
-    let events = if has_events { Some(sources::open(&run.arguments, options, None)?) } else { None };
+    let events = if has_events { Some(sources::open(&run.arguments, options, store)?) } else { None };
     let mut settled: Vec<(usize, Anchor, Vec<Note>)> = Vec::new();
     for &i in &elapsed {
         let captured = &asked.captures[i];

@@ -1,6 +1,7 @@
 //! The captures that a question goes to, and the series that it means.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
@@ -14,12 +15,15 @@ use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
 use crate::run::source::{Class, NotRead};
+use crate::store::captures::Kept;
 
 /// Every capture of a run.
 pub struct Asked<'r> {
     pub captures: Vec<Captured<'r>>,
     /// Captures that could not be read.
     pub not_read: Vec<NotRead>,
+    /// What of the run's store could not be used.
+    pub notes: Vec<String>,
 }
 
 /// A capture, catalogued.
@@ -44,21 +48,24 @@ pub struct Hit<'a> {
 }
 
 impl<'r> Asked<'r> {
-    /// Reads and catalogues the captures of a run.
-    pub fn read(run: &'r Run) -> Asked<'r> {
-        let Captures { read, not_read } = Captures::read(run);
-        let captures = Captures { read, not_read: Vec::new() };
+    /// Reads and catalogues the captures of a run, from its store where they are there and still true. `store` is `--store`.
+    pub fn read(run: &'r Run, store: Option<&Path>) -> Asked<'r> {
+        let kept = Kept::open(run, store);
+        let mut captures = Captures::read(run, &|layout, set| kept.captures(layout, set));
+        let mut notes = kept.notes;
+        notes.append(&mut captures.notes);
+        let not_read = std::mem::take(&mut captures.not_read);
         let families = captures.families();
         let captured = |source: Source<'r>| Captured::new(run, source, &families);
-        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read, notes }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
-    pub fn by(run: &'r Run, selectors: &[Selector]) -> Asked<'r> {
+    pub fn by(run: &'r Run, store: Option<&Path>, selectors: &[Selector]) -> Asked<'r> {
         if !selectors.is_empty() && selectors.iter().all(Selector::of_log) {
-            return Asked { captures: Vec::new(), not_read: Vec::new() };
+            return Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new() };
         }
-        Asked::read(run)
+        Asked::read(run, store)
     }
 
     /// Adds the series of logs that were asked for.

@@ -1,5 +1,6 @@
 //! What an index of a run holds, and how it is made and read.
 
+pub mod captures;
 pub mod columns;
 mod guard;
 pub mod ids;
