@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
 use corr_metrics::model::{Capture, Endpoint, EndpointId, Family, Kind, SeriesId, StampOf};
@@ -32,8 +32,10 @@ pub struct Captured<'r> {
     pub name: String,
     pub source: Source<'r>,
     pub catalogue: Catalogue,
-    /// Scrapes of each endpoint: as the capture keeps them, else the times of its samples.
-    scrapes: Vec<Scrapes>,
+    /// The series of each endpoint.
+    series: Vec<Vec<u32>>,
+    /// Scrapes of each endpoint that was asked for: as the capture keeps them, else the times of its samples.
+    scrapes: Vec<OnceLock<Scrapes>>,
     /// First and last sample.
     extent: Option<(i64, i64)>,
 }
@@ -122,8 +124,14 @@ impl<'r> Asked<'r> {
 impl<'r> Captured<'r> {
     fn new(run: &Run, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
         let catalogue = Catalogue::new(&source.capture, families);
-        let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
-        Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+        let mut series: Vec<Vec<u32>> = vec![Vec::new(); source.capture.endpoints.len()];
+        for (one, number) in source.capture.series.iter().zip(0..) {
+            if let Some(of) = series.get_mut(one.endpoint.0 as usize) {
+                of.push(number);
+            }
+        }
+        let scrapes = series.iter().map(|_| OnceLock::new()).collect();
+        Captured { name: name(run, &source), catalogue, series, scrapes, extent: extent(&source.capture), source }
     }
 }
 
@@ -160,7 +168,9 @@ impl Captured<'_> {
     /// When an endpoint was scraped.
     pub fn scrapes(&self, endpoint: EndpointId) -> &Scrapes {
         static UNKNOWN: LazyLock<Scrapes> = LazyLock::new(Scrapes::unknown);
-        self.scrapes.get(endpoint.0 as usize).unwrap_or(&UNKNOWN)
+        let place = endpoint.0 as usize;
+        let (Some(cell), Some(series)) = (self.scrapes.get(place), self.series.get(place)) else { return &UNKNOWN };
+        cell.get_or_init(|| scrapes(self.capture(), endpoint, series))
     }
 
     /// First and last sample or scrape, on the capture's clock.
@@ -187,21 +197,12 @@ impl Captured<'_> {
     }
 }
 
-fn scrapes(capture: &Capture) -> Vec<Scrapes> {
-    let mut of: Vec<Vec<u32>> = vec![Vec::new(); capture.endpoints.len()];
-    for (i, series) in capture.series.iter().enumerate() {
-        if let Some(of) = of.get_mut(series.endpoint.0 as usize) {
-            of.push(i as u32);
-        }
-    }
-    let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
-    let one = |(i, (endpoint, series)): (usize, (&Endpoint, &Vec<u32>))| {
-        let scrapes = Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series));
-        let mut restarts = resets::told(capture, EndpointId(i as u32));
-        restarts.extend(resets::shown(capture, series));
-        scrapes.with_restarts(restarts)
-    };
-    capture.endpoints.iter().zip(&of).enumerate().map(one).collect()
+fn scrapes(capture: &Capture, endpoint: EndpointId, series: &[u32]) -> Scrapes {
+    let kept = capture.endpoint(endpoint).and_then(Scrapes::of_endpoint);
+    let scrapes = kept.unwrap_or_else(|| Scrapes::new(capture.samples.times(series.iter().copied())));
+    let mut restarts = resets::told(capture, endpoint);
+    restarts.extend(resets::shown(capture, series));
+    scrapes.with_restarts(restarts)
 }
 
 fn extent(capture: &Capture) -> Option<(i64, i64)> {

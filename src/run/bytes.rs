@@ -169,10 +169,9 @@ impl Spill for SampleFile {
     }
 }
 
-/// Of each capture that is read from now on at most so many bytes of samples are held, the others are in a temporary file; false if another number
-/// was said before.
-pub fn hold_samples(above: usize) -> bool {
-    spill_by_default(Spilling { above, open: || Ok(Box::new(SampleFile(tempfile::tempfile()?))) })
+/// Of each capture that is read from now on at most so many bytes of samples are held, the others are in a temporary file. What was said first stays.
+pub fn hold_samples(above: usize) {
+    spill_by_default(Spilling { above, open: || Ok(Box::new(SampleFile(tempfile::tempfile()?))) });
 }
 
 fn read_up_to(file: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {

@@ -51,15 +51,17 @@ pub struct Captures<'r> {
     pub read: Vec<Source<'r>>,
     /// Sets that were not read.
     pub not_read: Vec<NotRead>,
-    /// What was kept of a set and could not be used.
+    /// Why what was kept of a set is not used.
     pub notes: Vec<String>,
 }
 
-/// Captures of a layout and a set that were read before. `None` if there are none that are still true, an error if they are damaged.
-pub type Before<'b> = dyn Fn(&str, &Set) -> Option<Result<Vec<Capture>, String>> + Sync + 'b;
+/// Captures of a layout and a set that were read before. `None` if there are none; the error says that there are and why they are of no use.
+pub type Before<'b> = dyn Fn(&str, &Set) -> Result<Option<Vec<Capture>>, String> + Sync + 'b;
 
-/// So many bytes of samples a capture holds; those of a larger one are in a temporary file.
+/// So many bytes of samples the captures of a run hold together while they are read; what is more is in temporary files.
 const HOLD: usize = 256 << 20;
+/// Each of them holds so many.
+const LEAST: usize = 1 << 20;
 
 /// The sets of a run that are read.
 pub fn sets(run: &Run) -> impl Iterator<Item = &(&'static str, Set)> {
@@ -70,15 +72,16 @@ impl<'r> Captures<'r> {
     /// Reads every capture of a run that was not read before.
     pub fn read(run: &'r Run, before: &Before<'_>) -> Captures<'r> {
         let sets: Vec<&'r (&'static str, Set)> = sets(run).collect();
+        hold(sets.len());
         let read = |(layout, set): &&'r (&'static str, Set)| match before(layout, set) {
-            Some(Ok(captures)) => (Ok(captures), None),
-            Some(Err(damage)) => (read_set(layout, set), Some(damage)),
-            None => (read_set(layout, set), None),
+            Ok(Some(captures)) => (Ok(captures), None),
+            Ok(None) => (read_set(layout, set), None),
+            Err(why) => (read_set(layout, set), Some(why)),
         };
         let read: Vec<(Result<Vec<Capture>, NotRead>, Option<String>)> = sets.par_iter().map(read).collect();
         let mut all = Captures::default();
-        for ((layout, set), (read, damage)) in sets.into_iter().zip(read) {
-            all.notes.extend(damage);
+        for ((layout, set), (read, note)) in sets.into_iter().zip(read) {
+            all.notes.extend(note);
             match read {
                 Ok(captures) => all.read.extend(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture })),
                 Err(not_read) => all.not_read.push(not_read),
@@ -109,9 +112,13 @@ fn same_as_another(run: &Run, set: &Set) -> bool {
     !set.files.is_empty() && set.files.iter().all(|part| copy(&part.key))
 }
 
-/// Reads the files of a set.
+/// Bounds the memory of so many sets that are read after this.
+pub fn hold(sets: usize) {
+    bytes::hold_samples((HOLD / sets.max(1)).max(LEAST));
+}
+
+/// Reads the files of a set; [`hold`] is called before.
 pub fn read_set(layout: &str, set: &Set) -> Result<Vec<Capture>, NotRead> {
-    bytes::hold_samples(HOLD);
     let name = set.files.first().map_or_else(String::new, |part| part.key.clone());
     let not_read = |why: String, next: &str, failure: bool| NotRead { name: name.clone(), why, next: next.into(), failure };
     if !set.ties.is_empty() {

@@ -1,5 +1,6 @@
 //! The metric captures that a store keeps: made of sets of files when a run is indexed, and opened instead of those while no file has changed.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub struct KeptSet {
     pub layout: String,
     /// What was read, in the order of reading, then what holds nothing beside it.
     pub parts: Vec<KeptPart>,
-    /// A stamp is the time at which a file was written: equal bytes of another time are another capture.
+    /// Times of files are in what was read: equal bytes of another time are another capture.
     pub by_file_time: bool,
     /// Directory name inside the store.
     pub dir: String,
@@ -66,23 +67,41 @@ impl Kept {
     pub fn open(run: &Run, given: Option<&Path>) -> Kept {
         let Some(dir) = place::find(&run.root, run.is_directory, &run.arguments, given) else { return Kept::default() };
         match Manifest::read(&dir) {
-            Ok(manifest) => Kept { sets: manifest.kept_captures().to_vec(), dir, notes: Vec::new() },
+            Ok(manifest) if manifest.metrics_version != READER_VERSION && !manifest.captures.is_empty() => {
+                let why = "metric captures were indexed by another version of corr and are read from their files; `corr index` makes the index anew";
+                Kept { notes: vec![format!("{}: {why}", dir.display())], ..Kept::default() }
+            }
+            Ok(manifest) => Kept { sets: manifest.captures, dir, notes: Vec::new() },
             Err(ManifestError::None(_)) => Kept::default(),
             Err(error) => Kept { notes: vec![error.to_string()], ..Kept::default() },
         }
     }
 
-    /// The captures of a set; `None` if the store has none that are still true. The error says that it has, and that they are damaged.
-    pub fn captures(&self, layout: &str, set: &Set) -> Option<Result<Vec<Capture>, String>> {
-        let kept = self.sets.iter().find(|k| k.is_of(layout, set))?;
-        if !kept.is_true(set) {
-            return None;
-        }
-        let captures = match kept.open(&self.dir) {
-            Ok(captures) => captures,
-            Err(why) => return Some(Err(format!("{why}; read from its files, `corr index` makes it anew"))),
+    /// The captures of a set; `None` if the store has none, or none that can be told as if it had been read by these paths.
+    ///
+    /// # Errors
+    /// Why those that the store has are not used.
+    pub fn captures(&self, layout: &str, set: &Set) -> Result<Option<Vec<Capture>>, String> {
+        let Some(kept) = self.current(layout, set) else {
+            return match self.sets.iter().any(|kept| kept.shares(set)) {
+                true => Err(format!("{}: changed since it was indexed; read without the index", named(set))),
+                false => Ok(None),
+            };
         };
-        captures.into_iter().map(|capture| respell(capture, kept, set)).collect::<Option<Vec<_>>>().map(Ok)
+        let captures =
+            kept.open(&self.dir).map_err(|why| format!("{why}; {} is read without the index, which `corr index` mends", named(set)))?;
+        Ok(captures.into_iter().map(|capture| respell(capture, kept, set)).collect())
+    }
+
+    /// What is kept of a set of which no file has changed.
+    fn current(&self, layout: &str, set: &Set) -> Option<&KeptSet> {
+        self.sets.iter().find(|kept| kept.is_of(layout, set)).filter(|kept| kept.is_true(set))
+    }
+
+    /// Keys of the files whose captures would be opened instead.
+    pub fn indexed(&self, run: &Run) -> BTreeSet<String> {
+        let current = captures::sets(run).filter(|(layout, set)| self.current(layout, set).is_some());
+        current.flat_map(|(_, set)| parts(set)).map(|(part, _)| part.key.clone()).collect()
     }
 }
 
@@ -104,6 +123,17 @@ impl KeptSet {
     fn is_of(&self, layout: &str, set: &Set) -> bool {
         let ours = self.parts.iter().map(|p| (p.key.as_str(), p.beside));
         self.layout == layout && set.ties.is_empty() && ours.eq(parts(set).map(|(p, beside)| (p.key.as_str(), beside)))
+    }
+
+    /// Has it a file of the set?
+    fn shares(&self, set: &Set) -> bool {
+        let ours: HashSet<&str> = self.parts.iter().map(|p| p.key.as_str()).collect();
+        set.files.iter().any(|part| ours.contains(part.key.as_str()))
+    }
+
+    /// Do the facts of its files differ?
+    fn stale(&self, set: &Set) -> bool {
+        !self.parts.iter().zip(parts(set)).all(|(kept, (part, _))| stat(&part.path).is_ok_and(|now| now == kept.stat))
     }
 
     /// Are all files of the set as they were?
@@ -144,9 +174,14 @@ fn respell(mut capture: Capture, kept: &KeptSet, set: &Set) -> Option<Capture> {
     }
     let old = prefix(kept.parts.iter().map(|p| (p.path.as_path(), p.key.as_str())))?;
     let new = prefix(parts(set).map(|(p, _)| (p.path.as_path(), p.key.as_str())))?;
-    if old.is_empty() || kept.parts.iter().any(|p| p.key.starts_with(old)) {
+    if !old.is_empty() && kept.parts.iter().any(|p| p.key.starts_with(old)) {
         return None;
     }
+    let paths: Vec<&str> = kept.parts.iter().filter_map(|p| p.path.to_str()).collect();
+    let mentions = |text: &str| match old.is_empty() {
+        true => paths.iter().any(|path| text.contains(path)),
+        false => text.contains(old),
+    };
     for file in &mut capture.files {
         *file = format!("{new}{}", file.to_str()?.strip_prefix(old)?).into();
     }
@@ -154,14 +189,14 @@ fn respell(mut capture: Capture, kept: &KeptSet, set: &Set) -> Option<Capture> {
         Outcome::Failed(why) => Some(why),
         Outcome::Read => None,
     });
-    if capture.notes.iter().map(|note| &note.what).chain(failures).any(|text| text.contains(old)) {
+    if capture.notes.iter().map(|note| &note.what).chain(failures).any(|text| mentions(text)) {
         return None;
     }
     for first in capture.notes.iter_mut().filter_map(|note| note.first.as_mut()) {
-        if let Some(rest) = first.strip_prefix(old) {
-            *first = format!("{new}{rest}");
-        } else if first.contains(old) {
-            return None;
+        match first.strip_prefix(old).filter(|_| paths.iter().any(|path| first.starts_with(path))) {
+            Some(rest) => *first = format!("{new}{rest}"),
+            None if mentions(first) => return None,
+            None => {}
         }
     }
     Some(capture)
@@ -177,20 +212,22 @@ pub(super) enum Done {
 
 /// Brings one set up to date: `old` are the sets of the store as it is, `names` gives the directory to build in and the one to publish.
 pub(super) fn update(store: &Path, old: &[KeptSet], layout: &'static str, set: &Set, names: (&str, &str)) -> io::Result<Done> {
-    if NOT_KEPT.contains(&layout) || !set.ties.is_empty() {
+    if NOT_KEPT.contains(&layout) {
         return Ok(Done::Left(None));
     }
     // Facts before the reading: a file that changes meanwhile is not kept under those that it has afterwards.
     let Ok(before) = stats(set) else { return Ok(Done::Left(None)) };
     if let Some(kept) = old.iter().find(|k| k.is_of(layout, set))
         && kept.is_true(set)
-        && kept.open(store).is_ok()
+        && kept.open(store).is_ok_and(|captures| captures.into_iter().all(|capture| respell(capture, kept, set).is_some()))
     {
         let parts = kept.parts.iter().zip(before).map(|(part, stat)| KeptPart { stat, ..part.clone() });
         return Ok(Done::Kept(KeptSet { parts: parts.collect(), ..kept.clone() }));
     }
-    // Why it cannot be read is said by who asks for it.
-    let Ok(captures) = captures::read_set(layout, set) else { return Ok(Done::Left(None)) };
+    let captures = match captures::read_set(layout, set) {
+        Ok(captures) => captures,
+        Err(not_read) => return Ok(Done::Left(Some(format!("{}: not indexed: {}", named(set), not_read.why)))),
+    };
     let (aside, place) = (store.join(names.0), store.join(names.1));
     std::fs::create_dir(&aside)?;
     let mut files = Vec::new();
@@ -201,12 +238,13 @@ pub(super) fn update(store: &Path, old: &[KeptSet], layout: &'static str, set: &
             Ok(()) => files.push(name),
             Err(e) if e.kind() == io::ErrorKind::InvalidInput => {
                 std::fs::remove_dir_all(&aside)?;
-                return Ok(Done::Left(Some(format!("{}: not kept: {e}", named(set)))));
+                return Ok(Done::Left(Some(format!("{}: not indexed: {e}", named(set)))));
             }
             Err(e) => return Err(e),
         }
     }
-    let by_file_time = captures.iter().any(|c| c.stamp_of == StampOf::FileTime);
+    // A folder of scrapes whose samples have stamps of their own still has the times of its scrapes from the files.
+    let by_file_time = captures.iter().any(|c| c.stamp_of == StampOf::FileTime || c.notes.iter().any(|n| n.code == "file_times"));
     drop(captures);
     let hashes: io::Result<Vec<String>> = parts(set).map(|(part, _)| hash(&part.path)).collect();
     let (Ok(hashes), true) = (hashes, stats(set).is_ok_and(|after| after == before)) else {
@@ -228,7 +266,20 @@ fn stats(set: &Set) -> io::Result<Vec<Stat>> {
 }
 
 fn named(set: &Set) -> String {
-    set.files.first().map_or_else(String::new, |part| part.path.display().to_string())
+    let first = set.files.first().map_or_else(String::new, |part| part.path.display().to_string());
+    match set.files.len() {
+        0 | 1 => first,
+        n => format!("{first} and {} more", n - 1),
+    }
+}
+
+/// Bytes that [`update`] will read of a set, as far as its files' facts say.
+pub(super) fn to_read(old: &[KeptSet], layout: &str, set: &Set) -> u64 {
+    let kept = old.iter().find(|kept| kept.is_of(layout, set));
+    if NOT_KEPT.contains(&layout) || kept.is_some_and(|kept| !kept.stale(set)) {
+        return 0;
+    }
+    stats(set).map_or(0, |stats| stats.iter().map(|s| s.size).sum())
 }
 
 impl Manifest {

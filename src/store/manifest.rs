@@ -21,7 +21,7 @@ use crate::run::journal;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
-pub const STORE_VERSION: u32 = 4;
+pub const STORE_VERSION: u32 = 5;
 
 /// The manifest's file name inside the store's directory.
 pub const FILE: &str = "manifest.json";
@@ -56,10 +56,8 @@ pub struct Manifest {
     #[serde(default)]
     pub definitions: Vec<Definition>,
     /// The readers of metrics that made `captures`.
-    #[serde(default)]
     pub metrics_version: u32,
     /// Metric captures, by their sets of files.
-    #[serde(default)]
     pub captures: Vec<KeptSet>,
 }
 

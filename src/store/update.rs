@@ -130,7 +130,9 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
     let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| !o.unchanged(&s.stat)));
-    progress.total(to_read.map(|s| s.stat.size).sum());
+    let sets: Vec<&(&'static str, Set)> = crate::run::captures::sets(run).collect();
+    let of_sets = sets.iter().map(|(layout, set)| captures::to_read(old.kept_captures(), layout, set)).sum::<u64>();
+    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + of_sets);
     let task = Task {
         dir,
         old,
@@ -174,7 +176,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     for source in run.sources.iter().filter(|s| s.class != Class::Events) {
         new.others.insert(source.key.clone(), Other { stat: source.stat, class: source.class.clone() });
     }
-    new.captures = keep_captures(&task, run, &mut report)?;
+    new.captures = keep_captures(&task, &sets, &mut report)?;
     report.removed = on_disk.sources.keys().filter(|k| !new.sources.contains_key(*k)).count();
     make_durable(dir, &new).map_err(io_error(dir))?;
     new.publish(dir).map_err(io_error(&dir.join(FILE)))?;
@@ -185,12 +187,18 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
 }
 
 /// Brings the metric captures up to date.
-fn keep_captures(task: &Task<'_>, run: &Run, report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
-    let sets: Vec<&(&'static str, Set)> = crate::run::captures::sets(run).collect();
+fn keep_captures(task: &Task<'_>, sets: &[&(&'static str, Set)], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
+    crate::run::captures::hold(sets.len());
+    let old = task.old.kept_captures();
     let update = |(layout, set): &&(&'static str, Set)| {
         let n = task.number.fetch_add(1, Ordering::Relaxed);
         let (aside, place) = (format!("new-{n}"), format!("cap-{}-{n}", task.generation));
-        captures::update(task.dir, task.old.kept_captures(), layout, set, (&aside, &place)).map_err(io_error(&task.dir.join(place)))
+        let bytes = captures::to_read(old, layout, set);
+        let done = captures::update(task.dir, old, layout, set, (&aside, &place)).map_err(io_error(&task.dir.join(place)))?;
+        match task.progress.advance(bytes) {
+            ControlFlow::Break(()) => Err(UpdateError::Build(BuildError::Cancelled)),
+            ControlFlow::Continue(()) => Ok(done),
+        }
     };
     let done: Vec<Result<captures::Done, UpdateError>> = sets.par_iter().with_max_len(1).map(update).collect();
     let mut kept = Vec::new();
