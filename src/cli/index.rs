@@ -126,7 +126,8 @@ pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dy
     )?;
     if report.captures > 0 {
         let unchanged = report.captures - report.captures_read;
-        writeln!(err, "indexed {} metric captures ({} read, {unchanged} unchanged)", report.captures, report.captures_read)?;
+        let captures = if report.captures == 1 { "capture" } else { "captures" };
+        writeln!(err, "indexed {} metric {captures} ({} read, {unchanged} unchanged)", report.captures, report.captures_read)?;
     }
     Ok(report)
 }
