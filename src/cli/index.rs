@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{exit, grouped};
+use crate::metrics::anchors;
 use crate::render::safe;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
@@ -57,7 +58,7 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
         return Ok(code);
     }
     let how = UpdateOptions { embed_text: args.embed_text, rebuild: args.rebuild };
-    let report = build(&opened, args.store.clone(), how, err)?;
+    let report = build(&opened, &options, args.store.clone(), how, err)?;
     let failures = failures(&opened.not_read, &report.failures, err)?;
     Ok(if failures > 0 { exit::PARTIAL } else { exit::FOUND })
 }
@@ -100,12 +101,16 @@ pub fn failures(not_read: &[NotRead], more: &[NotRead], err: &mut dyn Write) -> 
 }
 
 /// Builds the index of an opened run, with progress, and says what was done.
-pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dyn Write) -> anyhow::Result<Report> {
+pub fn build(run: &Run, options: &Options, store: Option<PathBuf>, how: UpdateOptions, err: &mut dyn Write) -> anyhow::Result<Report> {
     let dir = store.unwrap_or_else(|| place::choose(&run.root, run.is_directory, &run.arguments));
     let bar = Bar::default();
     let started = Instant::now();
     let report = update::update(&dir, run, how, &bar)?;
+    let clocks = anchors::keep(run, options, &dir);
     bar.finish();
+    if let Err(why) = clocks {
+        writeln!(err, "corr: clocks of captures are found at each question, not kept: {}", safe::terminal(&why.to_string()))?;
+    }
     for note in &report.notes {
         writeln!(err, "corr: {}", safe::terminal(note))?;
     }

@@ -147,7 +147,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
         }
-        index::build(&opened, args.store.clone(), UpdateOptions::default(), err)?;
+        index::build(&opened, &options, args.store.clone(), UpdateOptions::default(), err)?;
     }
     let mut sources = sources::open(&runs, &options, args.store.as_deref())?;
     if sources.sources.is_empty() {

@@ -1,7 +1,7 @@
 //! The captures that a question goes to, and the series that it means.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
@@ -24,6 +24,8 @@ pub struct Asked<'r> {
     pub not_read: Vec<NotRead>,
     /// What of the run's store could not be used.
     pub notes: Vec<String>,
+    /// The store that has all of them and the number of its publication, if no file of the run has changed since.
+    pub unchanged: Option<(PathBuf, u64)>,
 }
 
 /// A capture, catalogued.
@@ -54,18 +56,19 @@ impl<'r> Asked<'r> {
     pub fn read(run: &'r Run, store: Option<&Path>) -> Asked<'r> {
         let kept = Kept::open(run, store);
         let mut captures = Captures::read(run, &|layout, set| kept.captures(layout, set));
+        let unchanged = kept.unchanged().filter(|_| captures.all_kept);
         let mut notes = kept.notes;
         notes.append(&mut captures.notes);
         let not_read = std::mem::take(&mut captures.not_read);
         let families = captures.families();
         let captured = |source: Source<'r>| Captured::new(run, source, &families);
-        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read, notes }
+        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read, notes, unchanged }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
     pub fn by(run: &'r Run, store: Option<&Path>, selectors: &[Selector]) -> Asked<'r> {
         if !selectors.is_empty() && selectors.iter().all(Selector::of_log) {
-            return Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new() };
+            return Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
         }
         Asked::read(run, store)
     }

@@ -51,6 +51,8 @@ pub struct Captures<'r> {
     pub read: Vec<Source<'r>>,
     /// Sets that were not read.
     pub not_read: Vec<NotRead>,
+    /// Every one of them was read before.
+    pub all_kept: bool,
     /// Why what was kept of a set is not used.
     pub notes: Vec<String>,
 }
@@ -73,15 +75,20 @@ impl<'r> Captures<'r> {
     pub fn read(run: &'r Run, before: &Before<'_>) -> Captures<'r> {
         let sets: Vec<&'r (&'static str, Set)> = sets(run).collect();
         hold(sets.len());
-        let read = |(layout, set): &&'r (&'static str, Set)| match before(layout, set) {
-            Ok(Some(captures)) => (Ok(captures), None),
-            Ok(None) => (read_set(layout, set), None),
-            Err(why) => (read_set(layout, set), Some(why)),
+        let read = |(layout, set): &&'r (&'static str, Set)| {
+            let before = before(layout, set);
+            let anew = !matches!(before, Ok(Some(_)));
+            match before {
+                Ok(Some(captures)) => (Ok(captures), anew, None),
+                Ok(None) => (read_set(layout, set), anew, None),
+                Err(why) => (read_set(layout, set), anew, Some(why)),
+            }
         };
-        let read: Vec<(Result<Vec<Capture>, NotRead>, Option<String>)> = sets.par_iter().map(read).collect();
-        let mut all = Captures::default();
-        for ((layout, set), (read, note)) in sets.into_iter().zip(read) {
+        let read: Vec<(Result<Vec<Capture>, NotRead>, bool, Option<String>)> = sets.par_iter().map(read).collect();
+        let mut all = Captures { all_kept: true, ..Captures::default() };
+        for ((layout, set), (read, anew, note)) in sets.into_iter().zip(read) {
             all.notes.extend(note);
+            all.all_kept &= !anew;
             match read {
                 Ok(captures) => all.read.extend(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture })),
                 Err(not_read) => all.not_read.push(not_read),

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::{Manifest, ManifestError};
 use super::place;
+use super::update::reads_alike;
 use crate::run::bytes;
-use crate::run::source::Stat;
+use crate::run::source::{Class, Source, Stat};
 use crate::run::{Run, captures};
 
 /// Layouts whose reader is another program, of which nothing says that it reads the same tomorrow: they are read at each question.
@@ -58,6 +59,8 @@ pub struct KeptFile {
 pub struct Kept {
     dir: PathBuf,
     sets: Vec<KeptSet>,
+    /// Number of the publication, if no file of the run has changed since.
+    unchanged: Option<u64>,
     /// Why the store is not used.
     pub notes: Vec<String>,
 }
@@ -71,7 +74,10 @@ impl Kept {
                 let why = "metric captures were indexed by another version of corr and are read from their files; `corr index` makes the index anew";
                 Kept { notes: vec![format!("{}: {why}", dir.display())], ..Kept::default() }
             }
-            Ok(manifest) => Kept { sets: manifest.captures, dir, notes: Vec::new() },
+            Ok(manifest) => {
+                let unchanged = manifest.says(run).then_some(manifest.generation);
+                Kept { sets: manifest.captures, dir, unchanged, notes: Vec::new() }
+            }
             Err(ManifestError::None(_)) => Kept::default(),
             Err(error) => Kept { notes: vec![error.to_string()], ..Kept::default() },
         }
@@ -91,6 +97,11 @@ impl Kept {
         let captures =
             kept.open(&self.dir).map_err(|why| format!("{why}; {} is read without the index, which `corr index` mends", named(set)))?;
         Ok(captures.into_iter().map(|capture| respell(capture, kept, set)).collect())
+    }
+
+    /// The store's directory and the number of its publication, if no file of the run has changed since.
+    pub fn unchanged(&self) -> Option<(PathBuf, u64)> {
+        Some((self.dir.clone(), self.unchanged?))
     }
 
     /// What is kept of a set of which no file has changed.
@@ -283,6 +294,17 @@ pub(super) fn to_read(old: &[KeptSet], layout: &str, set: &Set) -> u64 {
 }
 
 impl Manifest {
+    /// Is the run what was indexed: the same files with the same facts, read alike?
+    fn says(&self, run: &Run) -> bool {
+        let known = |source: &Source| match (&source.class, self.sources.get(&source.key)) {
+            (Class::Events, Some(entry)) => source.key != "-" && entry.unchanged(&source.stat) && reads_alike(entry, source),
+            (Class::Events, None) => false,
+            (class, _) => self.others.get(&source.key).is_some_and(|other| other.stat == source.stat && other.class == *class),
+        };
+        let all = run.sources.len() == self.sources.len() + self.others.len() && run.sources.iter().all(known);
+        all && self.declared == run.declared.fingerprint
+    }
+
     /// The captures that readers as they are now made; none of an older reader.
     pub fn kept_captures(&self) -> &[KeptSet] {
         if self.metrics_version == READER_VERSION { &self.captures } else { &[] }

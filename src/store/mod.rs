@@ -1,6 +1,7 @@
 //! What an index of a run holds, and how it is made and read.
 
 pub mod captures;
+pub mod clocks;
 pub mod columns;
 mod guard;
 pub mod ids;

@@ -242,7 +242,7 @@ fn make_durable(dir: &Path, manifest: &Manifest) -> io::Result<()> {
 }
 
 /// Takes the writer's lock, which the system gives back when this process ends, however it ends.
-fn lock(dir: &Path) -> Result<File, UpdateError> {
+pub fn lock(dir: &Path) -> Result<File, UpdateError> {
     let path = dir.join("lock");
     let file = File::create(&path).map_err(io_error(&path))?;
     match file.try_lock() {

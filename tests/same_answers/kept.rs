@@ -368,3 +368,38 @@ fn sources_tell_what_is_indexed() {
     assert_eq!(indexed.len(), 4);
     assert!(indexed.iter().all(|(key, indexed)| *indexed == (*key == "raw_prometheus.jsonl")), "{indexed:?}");
 }
+
+/// The same scrapes on a clock that counts from an unknown start, which the counters that both share place.
+#[test]
+fn a_clock_that_was_found_is_looked_up_until_a_file_changes() {
+    let place = Place::with("metrics-run");
+    let text = fs::read_to_string(place.path("metrics-run/raw_prometheus.jsonl")).expect("the capture");
+    let mut elapsed = String::new();
+    for line in text.lines() {
+        let mut scrape: serde_json::Value = serde_json::from_str(line).expect("a scrape");
+        scrape.as_object_mut().expect("an object").remove("timestamp_ns");
+        elapsed += &format!("{scrape}\n");
+    }
+    place.write("metrics-run/elapsed/raw_prometheus.jsonl", elapsed.as_bytes());
+    let by_files = answers(&place, "metrics-run", &[]);
+    assert!(by_files[0].1.stdout.contains("shared counters"), "{}", by_files[0].1.stdout);
+    index(&place, &["metrics-run"]);
+    assert_eq!(same(&by_files, &answers(&place, "metrics-run", &[])), Vec::<String>::new());
+    let clocks = place.path("metrics-run/.corr/clocks.json");
+    let kept = fs::read_to_string(&clocks).expect("clocks");
+    fs::write(&clocks, kept.replace("shared counters", "looked up")).expect("write");
+    let catalogue = || place.corr(&["metrics", "metrics-run", "--limit", "0"]).stdout;
+    assert_eq!(catalogue(), by_files[0].1.stdout.replace("shared counters", "looked up"));
+    // As another user spells the run, and where the file is damaged or of another publication, it is found again.
+    assert!(place.corr(&["metrics", "./metrics-run", "--limit", "0"]).stdout.contains("shared counters"));
+    for other in ["", "{", &kept.replacen("\"generation\":1", "\"generation\":7", 1)] {
+        fs::write(&clocks, other).expect("write");
+        assert_eq!(same(&by_files, &answers(&place, "metrics-run", &[])), Vec::<String>::new());
+    }
+    // Any file of the run can be what it was found by.
+    fs::write(&clocks, kept.replace("shared counters", "looked up")).expect("write");
+    place.append("metrics-run/logs/worker-0.log", b"[2026-11-29 18:31:04] one more line\n");
+    assert_eq!(catalogue(), place.corr(&["metrics", "metrics-run", "--limit", "0", "--store", "none"]).stdout);
+    index(&place, &["metrics-run"]);
+    assert!(catalogue().contains("shared counters"), "found anew with the new index");
+}
