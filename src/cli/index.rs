@@ -18,8 +18,8 @@ use crate::store::update::{self, Progress, Report, UpdateOptions};
 
 /// Build or refresh the index of a run, so that questions are answered in milliseconds.
 ///
-/// Unchanged sources are kept, grown ones are read from where they ended. The index stands in RUN/.corr, or in the user's cache where the
-/// run cannot be written. A kill at any moment leaves the old index whole.
+/// Unchanged sources are kept, grown ones are read from where they ended; a metric capture of which a file changed is read anew. The index
+/// stands in RUN/.corr, or in the user's cache where the run cannot be written. A kill at any moment leaves the old index whole.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   corr index runs/r42
