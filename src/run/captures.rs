@@ -65,6 +65,14 @@ const HOLD: usize = 256 << 20;
 /// Each of them holds so many.
 const LEAST: usize = 1 << 20;
 
+/// A set, read.
+struct Read {
+    captures: Result<Vec<Capture>, NotRead>,
+    kept: bool,
+    /// Why what was kept is not used.
+    note: Option<String>,
+}
+
 /// The sets of a run that are read.
 pub fn sets(run: &Run) -> impl Iterator<Item = &(&'static str, Set)> {
     run.claims.sets.iter().filter(|(_, set)| !same_as_another(run, set))
@@ -75,21 +83,17 @@ impl<'r> Captures<'r> {
     pub fn read(run: &'r Run, before: &Before<'_>) -> Captures<'r> {
         let sets: Vec<&'r (&'static str, Set)> = sets(run).collect();
         hold(sets.len());
-        let read = |(layout, set): &&'r (&'static str, Set)| {
-            let before = before(layout, set);
-            let anew = !matches!(before, Ok(Some(_)));
-            match before {
-                Ok(Some(captures)) => (Ok(captures), anew, None),
-                Ok(None) => (read_set(layout, set), anew, None),
-                Err(why) => (read_set(layout, set), anew, Some(why)),
-            }
+        let read = |(layout, set): &&'r (&'static str, Set)| match before(layout, set) {
+            Ok(Some(captures)) => Read { captures: Ok(captures), kept: true, note: None },
+            Ok(None) => Read { captures: read_set(layout, set), kept: false, note: None },
+            Err(why) => Read { captures: read_set(layout, set), kept: false, note: Some(why) },
         };
-        let read: Vec<(Result<Vec<Capture>, NotRead>, bool, Option<String>)> = sets.par_iter().map(read).collect();
+        let read: Vec<Read> = sets.par_iter().map(read).collect();
         let mut all = Captures { all_kept: true, ..Captures::default() };
-        for ((layout, set), (read, anew, note)) in sets.into_iter().zip(read) {
-            all.notes.extend(note);
-            all.all_kept &= !anew;
-            match read {
+        for ((layout, set), read) in sets.into_iter().zip(read) {
+            all.notes.extend(read.note);
+            all.all_kept &= read.kept;
+            match read.captures {
                 Ok(captures) => all.read.extend(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture })),
                 Err(not_read) => all.not_read.push(not_read),
             }
