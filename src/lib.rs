@@ -9,6 +9,7 @@
 )]
 
 pub mod cli;
+pub mod evidence;
 pub mod metrics;
 pub mod query;
 pub mod render;

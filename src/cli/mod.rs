@@ -1,5 +1,6 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+pub mod edges;
 mod endpoints;
 pub mod index;
 pub mod metrics;
@@ -58,6 +59,7 @@ enum Command {
     Query(Box<query::Args>),
     Show(show::Args),
     Metrics(Box<metrics::Args>),
+    Edges(Box<edges::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -74,6 +76,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
+        Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),
@@ -84,6 +87,12 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
             Ok(exit::FOUND)
         }
     }
+}
+
+/// A whole number that may be negative, grouped likewise.
+pub fn grouped_signed(n: f64) -> String {
+    let digits = grouped(n.abs() as u64);
+    if n < 0.0 { format!("-{digits}") } else { digits }
 }
 
 /// A number with blanks between groups of three digits.

@@ -2,6 +2,7 @@
 
 pub mod counts;
 pub mod events;
+pub mod evidence;
 pub mod metrics;
 pub mod opened;
 pub mod paint;

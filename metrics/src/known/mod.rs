@@ -1,6 +1,6 @@
 //! What SGLang, Dynamo and process families are, where a capture does not say.
 //!
-//! `families.tsv`: family, type. From the sources of SGLang 0.4.3 to 0.5.23 and scrapes of Dynamo 1.6.1; `a|b` where
+//! `families.tsv`: family, type. From the sources of SGLang 0.4.3 to 0.5.23 and of KVBM, scrapes of Dynamo 1.6.1 and of the router 0.3.2; `a|b` where
 //! versions differ. And what every Prometheus client and Prometheus itself write of a process and a scrape.
 
 use std::collections::HashMap;

@@ -1,0 +1,475 @@
+//! From what was seen to verdicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::attribute;
+use crate::compiled::{Edges, SignalRef};
+use crate::definition::{Concerns, Edge, Proves, Signal};
+use crate::identity::{Identity, RequestNo};
+use crate::instruments::{Instruments, State};
+use crate::ledger::{Cite, SourceLedger, overlaps};
+use crate::scope::Scope;
+use crate::verdict::{Activity, Counter, Disagreement, Missing, Proof, Verdict};
+
+/// Everything that verdicts are made of.
+pub struct Judge<'a> {
+    pub edges: &'a Edges,
+    pub ledgers: &'a [SourceLedger],
+    pub identity: &'a Identity,
+    pub instruments: &'a Instruments,
+    /// What counters of signals did in the scope.
+    pub counters: &'a [Counter],
+    pub scope: &'a Scope,
+    /// Keep the citation of every record, not only the first and the last.
+    pub all_cites: bool,
+}
+
+/// The requests that edges concern.
+#[derive(Clone, Debug, Default)]
+pub struct Population {
+    pub router: BTreeSet<RequestNo>,
+    pub engine: BTreeSet<RequestNo>,
+    /// Of the router's (else the engine's): those whose session a record says.
+    pub with_session: BTreeSet<RequestNo>,
+    /// Health probes, in neither.
+    pub probes: BTreeSet<RequestNo>,
+    /// Requests of the router whose id arrived more than once, with how often: the client used it again.
+    pub repeated: BTreeMap<RequestNo, usize>,
+    /// No engine shows its requests: edges of engines are asked of the router's.
+    pub engine_unseen: bool,
+}
+
+impl Population {
+    /// How many requests some of the router's ids stand for.
+    pub fn arrivals<'r>(&self, ids: impl Iterator<Item = &'r RequestNo>) -> usize {
+        ids.map(|no| self.repeated.get(no).copied().unwrap_or(1)).sum()
+    }
+}
+
+/// What one signal shows of requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub records: u64,
+    /// Per request the amount (of several records the largest), and the record that says it.
+    pub requests: BTreeMap<RequestNo, (Option<f64>, Cite)>,
+    pub anonymous: u64,
+    /// Records by ledger: sources may be copies of each other, as a router's log and its log folder are.
+    pub by_ledger: BTreeMap<usize, (u64, u64)>,
+    pub anonymous_amount: Option<f64>,
+    pub cites: Vec<Cite>,
+}
+
+impl Shown {
+    fn cite(&mut self, cite: Cite, all: bool) {
+        if all || self.cites.len() < 2 {
+            self.cites.push(cite);
+        } else if let Some(last) = self.cites.last_mut() {
+            *last = cite.max(*last);
+        }
+    }
+
+    fn total(&self) -> Option<f64> {
+        let known = self.requests.values().filter_map(|(amount, _)| *amount).chain(self.anonymous_amount);
+        known.fold(None, |sum: Option<f64>, amount| Some(sum.unwrap_or(0.0) + amount))
+    }
+}
+
+pub(crate) type AllShown = BTreeMap<SignalRef, Shown>;
+
+impl<'a> Judge<'a> {
+    /// A verdict on every edge, in the table's order, and whom they are about.
+    pub fn verdicts(&self) -> (Population, Vec<Verdict>) {
+        let shown = self.shown();
+        let population = self.population();
+        let verdicts = (0..self.edges.edges().len()).filter_map(|edge| self.verdict(edge, &shown, &population)).collect();
+        (population, verdicts)
+    }
+
+    fn shown(&self) -> AllShown {
+        let mut shown = AllShown::new();
+        let mut attached: Vec<Vec<bool>> = self.ledgers.iter().map(|l| vec![false; l.sightings.len()]).collect();
+        for (no, request) in self.identity.requests.iter().enumerate() {
+            let meant = self.scope.has(no, request) && !request.probe;
+            for (l, s) in &request.sightings {
+                if let Some(slot) = attached.get_mut(*l).and_then(|a| a.get_mut(*s)) {
+                    *slot = true;
+                }
+                let Some(sighting) = self.ledgers.get(*l).and_then(|ledger| ledger.sightings.get(*s)) else { continue };
+                if !meant || !self.scope.has_ledger(*l) {
+                    continue;
+                }
+                let of = shown.entry(sighting.signal).or_default();
+                of.records += 1;
+                of.by_ledger.entry(*l).or_default().0 += 1;
+                of.cite(sighting.cite, self.all_cites);
+                let known = of.requests.entry(no).or_insert((sighting.amount, sighting.cite));
+                if sighting.amount > known.0 {
+                    *known = (sighting.amount, sighting.cite);
+                }
+            }
+        }
+        if self.scope.by_identity() {
+            return shown;
+        }
+        for (l, (ledger, attached)) in self.ledgers.iter().zip(&attached).enumerate().filter(|(l, _)| self.scope.has_ledger(*l)) {
+            for (at, tally) in &ledger.tallies {
+                let of = shown.entry(*at).or_default();
+                of.records += tally.count;
+                of.anonymous += tally.count;
+                of.by_ledger.entry(l).or_default().1 += tally.count;
+                of.anonymous_amount = sum(of.anonymous_amount, tally.amount);
+                of.cite(tally.first, self.all_cites);
+                if tally.count > 1 {
+                    of.cite(tally.last, self.all_cites);
+                }
+            }
+            // Their id belongs to no request that is known.
+            for (sighting, _) in ledger.sightings.iter().zip(attached).filter(|(_, attached)| !**attached) {
+                if self.scope.window.is_some_and(|w| !overlaps(sighting.when, w)) {
+                    continue;
+                }
+                let of = shown.entry(sighting.signal).or_default();
+                of.records += 1;
+                of.anonymous += 1;
+                of.by_ledger.entry(l).or_default().1 += 1;
+                of.anonymous_amount = sum(of.anonymous_amount, sighting.amount);
+                of.cite(sighting.cite, self.all_cites);
+            }
+        }
+        shown
+    }
+
+    fn population(&self) -> Population {
+        let mut population = Population::default();
+        let first_of_engine = self.edges.edges().iter().position(|e| e.concerns == Concerns::EngineRequests);
+        let mut all_served = BTreeSet::new();
+        for (no, request) in self.scope.requests(self.identity) {
+            let mut router = false;
+            let mut engine = false;
+            let mut served = false;
+            let mut arrivals: BTreeMap<(SignalRef, u32), usize> = BTreeMap::new();
+            for (_, sighting) in request.seen(self.ledgers) {
+                let Some(signal) = self.edges.get(sighting.signal) else { continue };
+                let Some(edge) = self.edges.edges().get(usize::from(sighting.signal.edge)) else { continue };
+                // What is consistent with an arrival shows a request as well.
+                let is_first = usize::from(sighting.signal.edge) == 0;
+                let passed = signal.direct && matches!(signal.proves, Proves::Transition | Proves::Attempt);
+                match edge.concerns {
+                    Concerns::RouterRequests => router |= passed || is_first,
+                    Concerns::EngineRequests => {
+                        engine |= passed && Some(usize::from(sighting.signal.edge)) == first_of_engine;
+                        served |= passed;
+                    }
+                    Concerns::Occurrences => {}
+                }
+                if is_first && passed {
+                    *arrivals.entry((sighting.signal, sighting.cite.source)).or_default() += 1;
+                }
+            }
+            let times = arrivals.into_values().max().unwrap_or(1);
+            if times > 1 && router && !request.probe {
+                population.repeated.insert(no, times);
+            }
+            if request.probe {
+                if router || engine {
+                    population.probes.insert(no);
+                }
+                continue;
+            }
+            if router {
+                population.router.insert(no);
+            }
+            if engine {
+                population.engine.insert(no);
+            }
+            if served {
+                all_served.insert(no);
+            }
+        }
+        if population.engine.is_empty() {
+            // No engine's log says what arrived: those of the router, else those that some record says were served.
+            population.engine_unseen = !population.router.is_empty();
+            population.engine = if population.router.is_empty() { all_served } else { population.router.clone() };
+        }
+        let whose = if population.router.is_empty() { &population.engine } else { &population.router };
+        let has_session = |no: &&RequestNo| self.identity.requests.get(**no).is_some_and(|r| !r.sessions.is_empty());
+        population.with_session = whose.iter().filter(has_session).copied().collect();
+        population
+    }
+
+    fn verdict(&self, number: usize, shown: &AllShown, population: &Population) -> Option<Verdict> {
+        let edge = self.edges.edges().get(number)?;
+        let mut proofs = Vec::new();
+        let mut hints = Vec::new();
+        let mut proven_records = 0u64;
+        let mut proven_anonymous = 0u64;
+        let mut attempted: BTreeSet<RequestNo> = BTreeSet::new();
+        let mut unclear = 0u64;
+        let mut at_least = 0u64;
+        let mut proven_requests: BTreeSet<RequestNo> = BTreeSet::new();
+        // What is known of each request: how much, by the largest direct figure.
+        let mut known: BTreeMap<RequestNo, Option<f64>> = BTreeMap::new();
+        for (at, signal) in self.edges.signals(number) {
+            if !self.applies(signal) {
+                continue;
+            }
+            let Some(seen) = shown.get(&at).filter(|s| s.records > 0) else { continue };
+            let zeros_only = signal.zeros_only_if.as_deref().is_some_and(|flag| self.has(flag));
+            let proof = Proof {
+                signal: at,
+                records: seen.records,
+                requests: seen.requests.len() as u64,
+                amount: seen.total(),
+                cites: seen.cites.clone(),
+            };
+            if !signal.direct || signal.proves == Proves::Hint {
+                hints.push(proof);
+                continue;
+            }
+            proofs.push(proof);
+            for (no, (amount, _)) in &seen.requests {
+                if zeros_only && amount.is_none_or(|a| a > 0.0) {
+                    continue;
+                }
+                let amount = self.in_unit(edge, signal, *amount);
+                let slot = known.entry(*no).or_insert(amount);
+                if amount > *slot {
+                    *slot = amount;
+                }
+            }
+            if signal.proves == Proves::Attempt {
+                attempted.extend(seen.requests.keys().copied());
+            }
+            if signal.proves != Proves::Transition || zeros_only {
+                unclear += u64::from(zeros_only) * seen.requests.values().filter(|(a, _)| a.is_some_and(|a| a > 0.0)).count() as u64;
+                continue;
+            }
+            let happened = |amount: Option<f64>| amount.is_none_or(|a| a > 0.0);
+            let requests = seen.requests.iter().filter(|(_, (amount, _))| happened(*amount)).map(|(no, _)| *no);
+            let before = proven_requests.len();
+            proven_requests.extend(requests);
+            let anonymous = if signal.amount.is_some() && !happened(seen.anonymous_amount) { 0 } else { seen.anonymous };
+            proven_anonymous = proven_anonymous.max(anonymous);
+            if proven_requests.len() > before || anonymous > 0 {
+                proven_records += seen.records;
+                at_least = at_least.max(seen.requests.len() as u64 + anonymous);
+            }
+        }
+        let counters: Vec<Counter> = self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
+        let disagreements = self.disagreements(number, shown);
+        let amounts: Vec<f64> = known.values().filter_map(|a| *a).collect();
+        let said = if amounts.is_empty() {
+            proofs.iter().filter_map(|p| p.amount).fold(None, |most: Option<f64>, a| Some(most.map_or(a, |m| m.max(a))))
+        } else {
+            Some(amounts.iter().sum())
+        };
+        let moved = |c: &Counter| c.moved() && self.edges.get(c.signal).is_some_and(|s| s.direct);
+        let (activity, why) = if !disagreements.is_empty() {
+            (Activity::Conflict, None)
+        } else if proven_records > 0 {
+            (Activity::Proven, None)
+        } else if counters.iter().any(moved) {
+            (Activity::Active, None)
+        } else {
+            self.nothing(number, &counters, &known, population)
+        };
+        let why = match (activity, unclear) {
+            (_, 0) | (Activity::Proven | Activity::Active, _) => why,
+            (_, n) => Some(format!("{}those of {n} say an amount, but not of which tier", why.map_or(String::new(), |w| format!("{w}; ")))),
+        };
+        // A counter moved, and records say who tried.
+        if activity == Activity::Active && proven_requests.is_empty() && edge.concerns == Concerns::Occurrences {
+            proven_requests = attempted;
+        }
+        let amount = if activity == Activity::Active { self.counted(edge, &counters) } else { said };
+        let occurred = Occurred { anonymous: proven_anonymous, at_least, requests: proven_requests, known };
+        let count = match (edge.concerns, activity) {
+            (_, Activity::Active | Activity::Absent | Activity::Partial | Activity::NoSignal) => None,
+            // A record without an id may be of a request that another record names.
+            (Concerns::Occurrences, _) => Some((occurred.requests.len() as u64).max(occurred.at_least)),
+            (_, _) if occurred.requests.is_empty() => Some(occurred.anonymous),
+            // Of edges with amounts it is those to which some came; of others those that are shown to have passed.
+            (_, _) if said.is_some() && edge.unit != "seconds" => Some(occurred.requests.len() as u64),
+            (Concerns::RouterRequests, _) => Some(population.arrivals(occurred.known.keys().filter(|no| population.router.contains(no))) as u64),
+            _ => Some(occurred.known.keys().filter(|no| population.engine.contains(no)).count() as u64),
+        };
+        let missing = self.missing(number);
+        let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing, shown };
+        let (request, session) = attribute::of(self, &said);
+        Some(Verdict { edge: number, activity, count, amount, request, session, proofs, hints, counters, missing, disagreements, why })
+    }
+
+    /// An amount in the edge's unit. What says that nothing happened says zero; an amount in another unit is none, but for its zero.
+    fn in_unit(&self, edge: &Edge, signal: &Signal, amount: Option<f64>) -> Option<f64> {
+        match (signal.proves, amount) {
+            (Proves::Absence, _) => Some(0.0),
+            (_, Some(0.0)) => Some(0.0),
+            (_, Some(amount)) if signal.counts == edge.unit => Some(amount),
+            (_, Some(amount)) if signal.counts == "milliseconds" && edge.unit == "seconds" => Some(amount / 1e3),
+            _ => None,
+        }
+    }
+
+    /// A record shows a flag of the run.
+    fn has(&self, flag: &str) -> bool {
+        self.edges.flag(flag).is_some_and(|flag| self.ledgers.iter().any(|l| l.flags.contains_key(&flag)))
+    }
+
+    /// The signal means something in this run.
+    fn applies(&self, signal: &Signal) -> bool {
+        signal.only_if.as_deref().is_none_or(|flag| self.has(flag)) && !signal.unless.as_deref().is_some_and(|flag| self.has(flag))
+    }
+
+    /// A counter's increase is this edge's.
+    fn counts(&self, counter: &Counter) -> bool {
+        let Some(signal) = self.edges.get(counter.signal) else { return false };
+        let zeros_only = signal.zeros_only_if.as_deref().is_some_and(|flag| self.has(flag));
+        self.applies(signal) && !(zeros_only && counter.moved())
+    }
+
+    /// What counters in the edge's unit counted: of several signals the largest sum, of replicas one.
+    fn counted(&self, edge: &Edge, counters: &[Counter]) -> Option<f64> {
+        let mut most: Option<f64> = None;
+        for (at, signal) in edge.signals.iter().enumerate().filter(|(_, s)| s.direct && s.counts == edge.unit) {
+            let of: Vec<&Counter> = counters.iter().filter(|c| usize::from(c.signal.signal) == at).collect();
+            if of.is_empty() {
+                continue;
+            }
+            let mut groups: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+            for counter in of {
+                groups.entry((&counter.endpoint, &counter.rankless)).or_default().push(counter.inner);
+            }
+            let one = |of: &Vec<f64>| if signal.each_rank { of.iter().copied().fold(0.0, f64::max) } else { of.iter().sum() };
+            let sum: f64 = groups.values().map(one).sum();
+            most = Some(most.map_or(sum, |m| m.max(sum)));
+        }
+        most
+    }
+
+    /// Which of the kinds of nothing it is.
+    fn nothing(
+        &self,
+        edge: usize,
+        counters: &[Counter],
+        known: &BTreeMap<RequestNo, Option<f64>>,
+        population: &Population,
+    ) -> (Activity, Option<String>) {
+        let concerned = match self.edges.edges().get(edge).map(|e| e.concerns) {
+            Some(Concerns::RouterRequests) => &population.router,
+            _ => &population.engine,
+        };
+        let mut part: Option<String> = None;
+        let zeros = concerned.iter().filter(|no| matches!(known.get(no), Some(Some(a)) if *a == 0.0)).count();
+        if zeros > 0 {
+            if zeros == concerned.len() {
+                return (Activity::Absent, Some(format!("the records of all {zeros} requests say zero")));
+            }
+            part = Some(format!("the records of {zeros} of {} requests say zero", concerned.len()));
+        }
+        for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct && self.applies(s)) {
+            let of: Vec<&Counter> = counters.iter().filter(|c| c.signal == at).collect();
+            if !of.is_empty() {
+                let name = signal.metric.as_deref().unwrap_or(&signal.id);
+                match of.iter().find_map(|c| c.gap.as_ref()) {
+                    None => return (Activity::Absent, Some(format!("`{name}` did not move, and was scraped over the whole window"))),
+                    Some(gap) => part = part.or_else(|| Some(format!("`{name}` did not move where it was scraped: {gap}"))),
+                }
+            }
+            if signal.silence_is_zero && !self.scope.by_identity() {
+                match self.covered(signal) {
+                    Some(true) => return (Activity::Absent, Some(format!("{} would say it each time, and says none", self.title(signal)))),
+                    Some(false) => part = part.or_else(|| Some(format!("{} says none, but covers only a part", self.title(signal)))),
+                    None => {}
+                }
+            }
+        }
+        match part {
+            Some(why) => (Activity::Partial, Some(why)),
+            None => (Activity::NoSignal, None),
+        }
+    }
+
+    fn title(&self, signal: &Signal) -> &str {
+        let instrument = self.edges.instrument_of(signal).and_then(|i| self.edges.instruments().get(i));
+        instrument.map_or("an instrument", |i| i.title.as_str())
+    }
+
+    /// Whether the sources of a signal's instrument reach over the window; `None` without any.
+    fn covered(&self, signal: &Signal) -> Option<bool> {
+        let State::There(ledgers) = self.instruments.state(self.edges.instrument_of(signal)?) else { return None };
+        let spans = ledgers.iter().filter(|l| self.scope.has_ledger(**l)).filter_map(|l| self.ledgers.get(*l)?.span);
+        let (from, to) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        Some(self.scope.window.is_none_or(|w| from <= w.0 && to >= w.1))
+    }
+
+    /// Instruments of an edge's direct signals that were not there.
+    fn missing(&self, edge: usize) -> Vec<Missing> {
+        let mut missing: Vec<Missing> = Vec::new();
+        for (_, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct) {
+            let Some(number) = self.edges.instrument_of(signal) else { continue };
+            let Some(instrument) = self.edges.instruments().get(number) else { continue };
+            if !self.instruments.concerns(instrument.system) {
+                continue;
+            }
+            let (why, cite) = match self.instruments.state(number) {
+                State::There(_) => continue,
+                State::NotCaptured => ("not captured", None),
+                State::NotShown => ("not shown", None),
+                State::Off(cite) => ("off", Some(*cite)),
+            };
+            let identity = attribute::names_request(signal);
+            match missing.iter_mut().find(|m| m.instrument == number) {
+                Some(known) => known.identity |= identity,
+                None => missing.push(Missing { instrument: number, why, cite, identity }),
+            }
+        }
+        missing
+    }
+
+    /// Requests of which two direct signals of one edge give amounts that differ. Several workers may each have a part of a request, so that
+    /// only records of sources of one worker are held against each other.
+    fn disagreements(&self, edge: usize, shown: &AllShown) -> Vec<Disagreement> {
+        let amounts: Vec<(SignalRef, &Signal, &Shown)> = self
+            .edges
+            .signals(edge)
+            .filter(|(_, s)| s.direct && s.amount.is_some() && s.proves == Proves::Transition)
+            .filter_map(|(at, s)| Some((at, s, shown.get(&at)?)))
+            .collect();
+        let mut found = Vec::new();
+        let worker = |cite: &Cite| self.ledgers.iter().find(|l| l.source == cite.source).and_then(|l| l.worker.as_deref());
+        for (i, (one_at, one, a)) in amounts.iter().enumerate() {
+            for (other_at, other, b) in amounts.iter().skip(i + 1).filter(|(_, o, _)| o.counts == one.counts && o.amount == one.amount) {
+                let _ = other;
+                for (no, (x, x_cite)) in &a.requests {
+                    let Some((y, y_cite)) = b.requests.get(no) else { continue };
+                    let (Some(x), Some(y)) = (x, y) else { continue };
+                    let same = worker(x_cite).is_none() || worker(y_cite).is_none() || worker(x_cite) == worker(y_cite);
+                    if x != y && same {
+                        let request = self.identity.requests.get(*no).map(|r| r.name().to_string()).unwrap_or_default();
+                        found.push(Disagreement { request, one: (*one_at, *x, *x_cite), other: (*other_at, *y, *y_cite) });
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What happened, and to whom as far as records say.
+pub(crate) struct Occurred {
+    /// Occurrences that name no request.
+    pub anonymous: u64,
+    /// By the signal that shows most of them.
+    pub at_least: u64,
+    /// Requests to which it is proven to have happened.
+    pub requests: BTreeSet<RequestNo>,
+    /// Requests of which it is known whether it did, with the amount where one is said.
+    pub known: BTreeMap<RequestNo, Option<f64>>,
+}
+
+fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (one, other) => one.or(other),
+    }
+}

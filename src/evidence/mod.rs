@@ -1,0 +1,93 @@
+//! A run, asked for evidence: its records and captures brought together, and judged by the table of edges.
+
+pub mod counters;
+pub mod gather;
+pub mod trace;
+
+use std::collections::BTreeSet;
+
+use corr_evidence::builtin;
+use corr_evidence::compiled::Edges;
+use corr_evidence::identity::Identity;
+use corr_evidence::instruments::Instruments;
+use corr_evidence::judge::{Judge, Population};
+use corr_evidence::ledger::{Cite, SourceLedger};
+use corr_evidence::scope::Scope;
+use corr_evidence::verdict::{Counter, Verdict};
+
+use crate::metrics::anchors;
+use crate::metrics::asked::Asked;
+use crate::metrics::workers;
+use crate::query::sources::Sources;
+use crate::run::source::NotRead;
+use crate::run::{Options, Run};
+
+/// What a run's records show.
+pub struct Evidence<'s> {
+    pub edges: Edges,
+    pub sources: &'s Sources,
+    pub ledgers: Vec<SourceLedger>,
+    pub identity: Identity,
+    pub not_read: Vec<NotRead>,
+}
+
+/// Verdicts on a scope, and whom they are about.
+pub struct Judged {
+    pub instruments: Instruments,
+    pub population: Population,
+    pub verdicts: Vec<Verdict>,
+}
+
+impl<'s> Evidence<'s> {
+    /// Reads all sources of events. `window` bounds what is counted without ids.
+    ///
+    /// # Errors
+    /// If what `corr.toml` adds to the table does not fit it.
+    pub fn gather(sources: &'s Sources, window: Option<(i64, i64)>) -> anyhow::Result<Evidence<'s>> {
+        let edges = Edges::new([builtin::table()?])?;
+        let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
+        let identity = Identity::new(&ledgers);
+        Ok(Evidence { edges, sources, ledgers, identity, not_read })
+    }
+
+    /// `path:line` of a record, which `corr show` opens.
+    pub fn locator(&self, cite: Cite) -> String {
+        let name = self.sources.sources.get(cite.source as usize).map_or("", |s| s.name.as_str());
+        format!("{name}:{}", cite.line)
+    }
+
+    /// The numbers of a worker's ledgers: by its name, or by an id of it that its own records bear.
+    pub fn of_worker(&self, name: &str) -> BTreeSet<usize> {
+        let own = |(_, l): &(usize, &SourceLedger)| l.worker.as_deref() == Some(name);
+        self.ledgers.iter().enumerate().filter(own).map(|(i, _)| i).collect()
+    }
+
+    /// Judges a scope. Counters are asked of the captures.
+    pub fn judge(&self, scope: &Scope, families: &BTreeSet<String>, counters: &[Counter], all_cites: bool) -> Judged {
+        let instruments = Instruments::new(&self.edges, &self.ledgers, families);
+        let judge = Judge {
+            edges: &self.edges,
+            ledgers: &self.ledgers,
+            identity: &self.identity,
+            instruments: &instruments,
+            counters,
+            scope,
+            all_cites,
+        };
+        let (population, verdicts) = judge.verdicts();
+        Judged { instruments, population, verdicts }
+    }
+
+    /// Families of the captures and what their counters did in a scope.
+    pub fn counters(&self, run: &Run, asked: &Asked<'_>, scope: &Scope) -> (BTreeSet<String>, Vec<Counter>) {
+        let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
+        (counters::families(asked), counters::of(run, asked, &self.edges, scope, &self.ledgers, &workers))
+    }
+}
+
+/// The captures of a run, each on a clock that is known as far as it can be.
+pub fn captures<'r>(run: &'r Run, options: &Options) -> anyhow::Result<Asked<'r>> {
+    let mut asked = Asked::read(run);
+    anchors::settle(run, options, &mut asked)?;
+    Ok(asked)
+}

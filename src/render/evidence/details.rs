@@ -1,0 +1,188 @@
+//! Below the table: what shows each edge, what cannot be proven and what would prove it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
+
+use super::json::reproduce;
+use super::{Edged, UNPROVABLE, figure};
+use crate::cli::grouped;
+use crate::render::paint::{Paint, Tone};
+use crate::render::safe::terminal;
+
+/// For people: with `explain` every edge's proofs, else what is missing, gathered.
+pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    if edged.explain {
+        for verdict in edged.verdicts() {
+            writeln!(out)?;
+            edge(edged, verdict, paint, out)?;
+        }
+        return Ok(());
+    }
+    beware(edged, paint, out)?;
+    unprovable(edged, paint, out)
+}
+
+fn edge(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let Some(edge) = edged.evidence.edges.edges().get(verdict.edge) else { return Ok(()) };
+    writeln!(out, "{}  {}  {}", paint.tone(Tone::Kind, &terminal(&edge.id)), terminal(&edge.title), verdict.activity.name())?;
+    if let Some(why) = &verdict.why {
+        writeln!(out, "  {}", terminal(why))?;
+    }
+    for found in &verdict.proofs {
+        proof(edged, "shown by", found, paint, out)?;
+    }
+    for counter in &verdict.counters {
+        self::counter(edged, counter, paint, out)?;
+    }
+    for found in &verdict.hints {
+        proof(edged, "consistent with it, and no proof:", found, paint, out)?;
+    }
+    for disagreement in verdict.disagreements.iter().take(5) {
+        let (_, one, cite) = &disagreement.one;
+        let (_, other, other_cite) = &disagreement.other;
+        writeln!(
+            out,
+            "  conflict for {}: {} ({}) against {} ({})",
+            terminal(&disagreement.request),
+            figure(*one),
+            terminal(&edged.evidence.locator(*cite)),
+            figure(*other),
+            terminal(&edged.evidence.locator(*other_cite))
+        )?;
+    }
+    to_whom("request", &verdict.request, out)?;
+    to_whom("session", &verdict.session, out)?;
+    let missing: Vec<String> = verdict
+        .missing
+        .iter()
+        .filter_map(|m| {
+            let title = &edged.evidence.edges.instruments().get(m.instrument)?.title;
+            let cite = m.cite.map_or(String::new(), |c| format!(" by {}", edged.evidence.locator(c)));
+            Some(format!("{title} ({}{cite})", m.why))
+        })
+        .collect();
+    if !missing.is_empty() {
+        writeln!(out, "  not there: {}", terminal(&missing.join("; ")))?;
+    }
+    for text in &edge.beware {
+        writeln!(out, "  {} {}", paint.tone(Tone::Warn, "beware:"), terminal(text))?;
+    }
+    Ok(())
+}
+
+fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let Some(signal) = edged.evidence.edges.get(proof.signal) else { return Ok(()) };
+    let amount = proof.amount.map_or(String::new(), |a| format!(", {} {}", figure(a), signal.counts));
+    let requests = if proof.requests > 0 { format!(" of {} requests", grouped(proof.requests)) } else { String::new() };
+    writeln!(out, "  {how} {}: {} records{requests}{amount}", terminal(&signal.id), grouped(proof.records))?;
+    let cites: Vec<String> = proof.cites.iter().map(|c| edged.evidence.locator(*c)).collect();
+    if !cites.is_empty() {
+        writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(&cites.join(" … "))))?;
+    }
+    if !signal.does_not_prove.is_empty() {
+        writeln!(out, "    does not prove: {}", terminal(&signal.does_not_prove))?;
+    }
+    if let Some(command) = reproduce(edged, signal) {
+        writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(&command)))?;
+    }
+    Ok(())
+}
+
+fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Ok(()) };
+    let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
+    let base = if counter.base > 0.0 { format!("; {} before the first sample of a process", figure(counter.base)) } else { String::new() };
+    let whose = counter.worker.as_ref().map_or(counter.endpoint.clone(), |w| format!("{w} ({})", counter.endpoint));
+    let direct = if signal.direct { "counter" } else { "consistent with it, and no proof: counter" };
+    let resets = if counter.resets > 0 { format!("; reset {} times", counter.resets) } else { String::new() };
+    writeln!(
+        out,
+        "  {direct} {} of {}: {} {}{most}{base}{resets}",
+        terminal(&counter.series),
+        terminal(&whose),
+        figure(counter.inner),
+        terminal(&signal.counts)
+    )?;
+    if let Some(gap) = &counter.gap {
+        writeln!(out, "    {}", terminal(gap))?;
+    }
+    for cite in &counter.cites {
+        writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(cite)))?;
+    }
+    Ok(())
+}
+
+fn to_whom(what: &str, of: &Attribution, out: &mut dyn Write) -> io::Result<()> {
+    let (rest, needs) = match of {
+        Attribution::Nothing => return Ok(()),
+        Attribution::Proven { k, n, rest, needs } => {
+            writeln!(out, "  {what}: proven {k} of {n}")?;
+            (rest, needs.as_deref())
+        }
+        Attribution::Unprovable { n, reasons, needs } => {
+            let of = n.map_or(String::new(), |n| format!(" of {n}"));
+            writeln!(out, "  {what}: {UNPROVABLE}{of}")?;
+            (reasons, Some(needs.as_str()))
+        }
+    };
+    for (reason, count) in rest {
+        let count = if *count > 0 { format!("{count} {UNPROVABLE}: ") } else { String::new() };
+        writeln!(out, "    {count}{}", terminal(reason))?;
+    }
+    if let Some(needs) = needs.filter(|n| !n.is_empty()) {
+        writeln!(out, "    needs: {}", terminal(needs))?;
+    }
+    Ok(())
+}
+
+/// What signals that are seen here are taken for.
+fn beware(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut first = true;
+    for verdict in edged.verdicts() {
+        let seen = !verdict.proofs.is_empty() || !verdict.hints.is_empty() || verdict.counters.iter().any(Counter::moved);
+        let Some(edge) = edged.evidence.edges.edges().get(verdict.edge).filter(|_| seen) else { continue };
+        for text in &edge.beware {
+            if std::mem::take(&mut first) {
+                writeln!(out)?;
+            }
+            writeln!(out, "{} {}: {}", paint.tone(Tone::Warn, "beware"), terminal(&edge.id), terminal(text))?;
+        }
+    }
+    Ok(())
+}
+
+/// Each measurement that is missing, once, with the edges that need it.
+fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut by: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for verdict in edged.verdicts() {
+        for (what, of) in [("request", &verdict.request), ("session", &verdict.session)] {
+            let needs = match of {
+                Attribution::Proven { needs, .. } => needs.as_deref(),
+                Attribution::Unprovable { needs, .. } => Some(needs.as_str()),
+                Attribution::Nothing => None,
+            };
+            if let Some(needs) = needs {
+                by.entry((what, needs)).or_default().push(edged.id(verdict));
+            }
+        }
+    }
+    if by.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for ((what, needs), edges) in by {
+        writeln!(out, "{} by {what}: {}", paint.tone(Tone::Bad, UNPROVABLE), terminal(&edges.join(", ")))?;
+        writeln!(out, "  needs: {}", terminal(needs))?;
+    }
+    let run = shell(edged.run);
+    writeln!(out)?;
+    writeln!(out, "`corr edges {run} --explain` gives every proof with its citations and what is not there")
+}
+
+/// A word as a shell takes it.
+pub fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,216 @@
+//! Verdicts with everything that they rest on.
+
+use std::io::{self, Write};
+
+use corr_evidence::definition::{Literal, Signal};
+use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
+use serde_json::{Value as Json, json};
+
+use super::details::shell;
+use super::{Edged, UNPROVABLE};
+use crate::render::safe::write_json;
+use crate::render::shown::rfc3339;
+
+const SCHEMA: &str = "corr.edges.v1";
+
+/// One object.
+pub fn whole(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut head = head(edged);
+    head["edges"] = edged.verdicts().map(|v| edge(edged, v)).collect();
+    write_json(out, &head, true)?;
+    writeln!(out)
+}
+
+/// One object an edge, and a last one about all.
+pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for verdict in edged.verdicts() {
+        let mut line = json!({"type": "edge"});
+        if let (Json::Object(line), Json::Object(edge)) = (&mut line, edge(edged, verdict)) {
+            line.extend(edge);
+        }
+        write_json(out, &line, false)?;
+        writeln!(out)?;
+    }
+    let mut head = head(edged);
+    head["type"] = json!("summary");
+    write_json(out, &head, false)?;
+    writeln!(out)
+}
+
+fn head(edged: &Edged<'_>) -> Json {
+    let of = &edged.judged.population;
+    let whose = if of.router.is_empty() { &of.engine } else { &of.router };
+    let evidence = edged.evidence;
+    let name = |l: usize| evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize)).map(|s| s.name.as_str());
+    let joins: Vec<Json> = evidence
+        .identity
+        .joins()
+        .iter()
+        .map(|j| json!({"of": name(j.of), "with": name(j.with), "requests": j.requests, "common": j.common}))
+        .collect();
+    let shared: Vec<Json> = evidence
+        .identity
+        .shared_x_request_ids()
+        .iter()
+        .map(|(x, requests)| {
+            let names: Vec<&str> = requests.iter().filter_map(|no| Some(evidence.identity.requests.get(*no)?.name())).collect();
+            json!({"x_request_id": x, "requests": names, "retry": UNPROVABLE})
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "run": edged.run,
+        "scope": edged.scope,
+        "window": edged.window.map(|(from, to)| json!({
+            "since": rfc3339(from, 1_000), "until": rfc3339(to, 1_000), "since_ns": from, "until_ns": to,
+        })),
+        "requests": {
+            "router": of.router.len(),
+            "engine": if of.engine_unseen { Json::Null } else { json!(of.engine.len()) },
+            "with_session": of.with_session.len(),
+            "without_session": whose.len() - of.with_session.len(),
+            "probes": of.probes.len(),
+        },
+        "joins": joins,
+        "shared_x_request_ids": shared,
+        "not_read": evidence.not_read.iter().map(|n| json!({"source": n.name, "why": n.why})).collect::<Vec<_>>(),
+    })
+}
+
+fn edge(edged: &Edged<'_>, verdict: &Verdict) -> Json {
+    let Some(edge) = edged.evidence.edges.edges().get(verdict.edge) else { return Json::Null };
+    let missing: Vec<Json> = verdict
+        .missing
+        .iter()
+        .filter_map(|m| {
+            let instrument = edged.evidence.edges.instruments().get(m.instrument)?;
+            let cite = m.cite.map(|c| edged.evidence.locator(c));
+            Some(json!({"instrument": instrument.id, "title": instrument.title, "why": m.why, "by": cite, "switch": instrument.switch}))
+        })
+        .collect();
+    let disagreements: Vec<Json> = verdict
+        .disagreements
+        .iter()
+        .map(|d| {
+            let side = |(at, amount, cite): &(_, f64, _)| {
+                let signal = edged.evidence.edges.get(*at).map(|s| s.id.as_str());
+                json!({"signal": signal, "amount": amount, "cite": edged.evidence.locator(*cite)})
+            };
+            json!({"request": d.request, "one": side(&d.one), "other": side(&d.other)})
+        })
+        .collect();
+    json!({
+        "edge": edge.id,
+        "title": edge.title,
+        "activity": verdict.activity.name(),
+        "why": verdict.why,
+        "count": verdict.count,
+        "amount": verdict.amount,
+        "unit": edge.unit,
+        "request": to_whom(&verdict.request),
+        "session": to_whom(&verdict.session),
+        "proofs": verdict.proofs.iter().map(|p| proof(edged, p)).collect::<Vec<_>>(),
+        "counters": verdict.counters.iter().map(|c| counter(edged, c)).collect::<Vec<_>>(),
+        "hints": verdict.hints.iter().map(|p| proof(edged, p)).collect::<Vec<_>>(),
+        "conflicts": disagreements,
+        "missing": missing,
+        "beware": edge.beware,
+    })
+}
+
+fn to_whom(of: &Attribution) -> Json {
+    let reasons = |of: &std::collections::BTreeMap<String, usize>| {
+        of.iter().map(|(reason, count)| json!({"reason": reason, "count": (*count > 0).then_some(count)})).collect::<Vec<_>>()
+    };
+    match of {
+        Attribution::Proven { k, n, rest, needs } => json!({
+            "verdict": "proven", "k": k, "n": n,
+            "rest": (k < n).then(|| json!({"verdict": UNPROVABLE, "count": n - k, "reasons": reasons(rest)})),
+            "needs": needs,
+        }),
+        Attribution::Unprovable { n, reasons: why, needs } => {
+            json!({"verdict": UNPROVABLE, "k": 0, "n": n, "reasons": reasons(why), "needs": needs})
+        }
+        Attribution::Nothing => json!({"verdict": "none"}),
+    }
+}
+
+fn proof(edged: &Edged<'_>, proof: &Proof) -> Json {
+    let Some(signal) = edged.evidence.edges.get(proof.signal) else { return Json::Null };
+    json!({
+        "signal": signal.id,
+        "instrument": signal.instrument,
+        "records": proof.records,
+        "requests": proof.requests,
+        "amount": proof.amount,
+        "counts": signal.counts,
+        "direct": signal.direct,
+        "identity": signal.identity,
+        "each_rank": signal.each_rank,
+        "does_not_prove": signal.does_not_prove,
+        "cites": proof.cites.iter().map(|c| edged.evidence.locator(*c)).collect::<Vec<_>>(),
+        "reproduce": reproduce(edged, signal),
+    })
+}
+
+fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
+    let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Json::Null };
+    let run = shell(edged.run);
+    let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
+    json!({
+        "signal": signal.id,
+        "series": counter.series,
+        "endpoint": counter.endpoint,
+        "worker": counter.worker,
+        "increase": counter.inner,
+        "at_most": counter.outer,
+        "before_first_sample": counter.base,
+        "resets": counter.resets,
+        "not_covered": counter.gap,
+        "counts": signal.counts,
+        "direct": signal.direct,
+        "does_not_prove": signal.does_not_prove,
+        "cites": counter.cites,
+        "reproduce": format!("corr metrics {run} {}{window}", shell(&counter.series)),
+    })
+}
+
+/// The command that gives a signal's records.
+pub fn reproduce(edged: &Edged<'_>, signal: &Signal) -> Option<String> {
+    let kinds = match &signal.kinds[..] {
+        [] => return None,
+        [only] => format!("kind:{only}"),
+        several => format!("({})", several.iter().map(|k| format!("kind:{k}")).collect::<Vec<_>>().join(" OR ")),
+    };
+    let mut query = kinds;
+    for condition in &signal.conditions {
+        let field = &condition.field;
+        let value = |literal: &Literal| match literal {
+            Literal::Bool(b) => b.to_string(),
+            Literal::Int(n) => n.to_string(),
+            Literal::Float(n) => n.to_string(),
+            Literal::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
+        };
+        let mut add = |clause: String| query.push_str(&format!(" {clause}"));
+        if let Some(is) = &condition.is {
+            add(format!("{field}:{}", value(is)));
+        }
+        if let Some(is_not) = &condition.is_not {
+            add(format!("NOT {field}:{}", value(is_not)));
+        }
+        if !condition.one_of.is_empty() {
+            let any: Vec<String> = condition.one_of.iter().map(|l| format!("{field}:{}", value(l))).collect();
+            add(format!("({})", any.join(" OR ")));
+        }
+        if let Some(above) = condition.above {
+            add(format!("{field}:>{above}"));
+        }
+        match condition.present {
+            Some(true) => add(format!("{field}:*")),
+            Some(false) => add(format!("NOT {field}:*")),
+            None => {}
+        }
+    }
+    let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
+    Some(format!("corr query {} {}{window}", shell(edged.run), shell(&query)))
+}

@@ -1,0 +1,120 @@
+//! One line an edge.
+
+use std::io::{self, Write};
+
+use corr_evidence::verdict::{Activity, Verdict};
+
+use super::{Edged, attribution, figure};
+use crate::cli::grouped;
+use crate::render::paint::{Paint, Tone};
+use crate::render::safe::{csv_field, markdown_cell, terminal};
+
+const HEAD: [&str; 5] = ["edge", "activity", "count", "request", "session"];
+
+fn count(edged: &Edged<'_>, verdict: &Verdict) -> String {
+    let edge = edged.evidence.edges.edges().get(verdict.edge);
+    let unit = edge.map_or("", |e| e.unit.as_str());
+    let mut parts = Vec::new();
+    if let Some(count) = verdict.count {
+        let times = if verdict.proofs.iter().any(|p| p.requests > 0) { "requests" } else { "times" };
+        parts.push(format!("{} {times}", grouped(count)));
+    }
+    if let Some(amount) = verdict.amount.filter(|a| *a > 0.0 || verdict.activity == Activity::Absent) {
+        parts.push(format!("{} {unit}", figure(amount)));
+    } else if verdict.activity == Activity::Active {
+        let moved = verdict.counters.iter().filter(|c| c.moved()).count();
+        let of = if moved == 1 { "counter" } else { "counters" };
+        parts.push(format!("{moved} {of} moved"));
+    }
+    parts.join(", ")
+}
+
+fn rows(edged: &Edged<'_>) -> Vec<[String; 5]> {
+    let row = |v: &Verdict| {
+        [edged.id(v).to_string(), v.activity.name().to_string(), count(edged, v), attribution(&v.request), attribution(&v.session)]
+    };
+    edged.verdicts().map(row).collect()
+}
+
+/// Whom the verdicts are about, in one sentence.
+pub fn population(edged: &Edged<'_>) -> String {
+    let of = &edged.judged.population;
+    let whose = if of.router.is_empty() { &of.engine } else { &of.router };
+    let mut text = match (of.router.len(), of.engine.len(), of.engine_unseen) {
+        (0, 0, _) => "no request is shown by any record".to_string(),
+        (router, _, true) => format!("{router} requests at the router; no engine's record names one"),
+        (0, engine, _) => format!("{engine} requests at engines; no router's record names one"),
+        (router, engine, _) => format!("{router} requests at the router, {engine} at engines"),
+    };
+    if !whose.is_empty() {
+        let with = of.with_session.len();
+        text.push_str(&format!("; {with} with a session that a record says, {} without", whose.len() - with));
+    }
+    if !of.probes.is_empty() {
+        text.push_str(&format!("; {} health probes left out", of.probes.len()));
+    }
+    text
+}
+
+/// For people.
+pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}", terminal(&edged.scope), population(edged))?;
+    writeln!(out)?;
+    let rows = rows(edged);
+    let mut widths = HEAD.map(str::len);
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[String; 5], tone: Option<Tone>| {
+        let mut text = String::new();
+        for (i, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let padded = if i == 4 { cell.clone() } else { format!("{cell:width$}  ") };
+            let padded = match (i, tone) {
+                (1, Some(tone)) => paint.tone(tone, &padded),
+                (0, Some(_)) => paint.tone(Tone::Kind, &padded),
+                _ => padded,
+            };
+            text.push_str(&padded);
+        }
+        text
+    };
+    writeln!(out, "{}", line(&HEAD.map(|h| h.to_uppercase()), None))?;
+    for (row, verdict) in rows.iter().zip(edged.verdicts()) {
+        let tone = match verdict.activity {
+            Activity::Proven | Activity::Active => Tone::Place,
+            Activity::Conflict => Tone::Bad,
+            Activity::Partial => Tone::Warn,
+            Activity::Absent | Activity::NoSignal => Tone::Dim,
+        };
+        writeln!(out, "{}", line(row, Some(tone)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// For spreadsheets.
+pub fn csv(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "edge,activity,count,amount,unit,request,session")?;
+    for verdict in edged.verdicts() {
+        let unit = edged.evidence.edges.edges().get(verdict.edge).map_or("", |e| e.unit.as_str());
+        let count = verdict.count.map_or(String::new(), |c| c.to_string());
+        let amount = verdict.amount.map_or(String::new(), |a| a.to_string());
+        let (request, session) = (attribution(&verdict.request), attribution(&verdict.session));
+        let cells = [edged.id(verdict), verdict.activity.name(), &count, &amount, unit, &request, &session];
+        let cells: Vec<_> = cells.iter().map(|c| csv_field(c)).collect();
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    Ok(())
+}
+
+/// For notes.
+pub fn markdown(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "| {} |", HEAD.join(" | "))?;
+    writeln!(out, "|{}", "---|".repeat(HEAD.len()))?;
+    for row in rows(edged) {
+        let cells: Vec<String> = row.iter().map(|c| markdown_cell(c)).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
