@@ -255,7 +255,8 @@ impl<'a> Judge<'a> {
                 at_least = at_least.max(seen.requests.len() as u64 + anonymous);
             }
         }
-        let counters: Vec<Counter> = self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
+        let counters: Vec<Counter> =
+            self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
         let disagreements = self.disagreements(number, shown);
         let amounts: Vec<f64> = known.values().filter_map(|a| *a).collect();
         let said = if amounts.is_empty() {
@@ -290,7 +291,9 @@ impl<'a> Judge<'a> {
             (_, _) if occurred.requests.is_empty() => Some(occurred.anonymous),
             // Of edges with amounts it is those to which some came; of others those that are shown to have passed.
             (_, _) if said.is_some() && edge.unit != "seconds" => Some(occurred.requests.len() as u64),
-            (Concerns::RouterRequests, _) => Some(population.arrivals(occurred.known.keys().filter(|no| population.router.contains(no))) as u64),
+            (Concerns::RouterRequests, _) => {
+                Some(population.arrivals(occurred.known.keys().filter(|no| population.router.contains(no))) as u64)
+            }
             _ => Some(occurred.known.keys().filter(|no| population.engine.contains(no)).count() as u64),
         };
         let missing = self.missing(number);

@@ -103,7 +103,15 @@ impl SourceLedger {
 
     /// Takes one record. `window` bounds what is counted without ids: a record whose stamp does not overlap it is not; of what bears ids all is kept,
     /// since a request that began in the window may end behind it.
-    pub fn add(&mut self, edges: &Edges, format: &'static str, event: &Event<'_>, when: Option<Stamp>, cite: Cite, window: Option<(i64, i64)>) {
+    pub fn add(
+        &mut self,
+        edges: &Edges,
+        format: &'static str,
+        event: &Event<'_>,
+        when: Option<Stamp>,
+        cite: Cite,
+        window: Option<(i64, i64)>,
+    ) {
         self.formats.insert(format);
         if let Some(level) = event.level {
             self.lowest = Some(self.lowest.map_or(level, |l| l.min(level)));

@@ -90,16 +90,17 @@ fn on_a_fixture() {
     let place = Place::with("metrics-run");
     let by_files = answers(&place, "metrics-run", &[]);
     assert!(found(&by_files) > 20, "{} found anything", found(&by_files));
-    let beside: [&[&str]; 3] = [
+    let beside: [&[&str]; 4] = [
         &["query", "metrics-run", "kind:decode_batch", "--metrics", "sglang:token_usage,sglang:cached_tokens_total", "--format", "csv"],
         &["query", "metrics-run", "kind:decode_batch", "--metrics", "sglang:token_usage,log:token_usage", "--limit", "0"],
         &["query", "metrics-run", "kind:decode_batch", "--histogram", "5s", "--metrics", "{__name__=~\".+\"}", "--format", "json"],
+        &["edges", "metrics-run", "--explain"],
     ];
     // The summary says how many bytes were scanned.
     let answered = |text: &str| text.split("\"summary\"").next().unwrap_or("").to_string();
     let joined = || beside.map(|args| answered(&place.corr(args).stdout)).to_vec();
     let by_scan = joined();
-    assert!(by_scan.iter().all(|text| text.contains("token_usage")), "{by_scan:?}");
+    assert!(by_scan[..3].iter().all(|text| text.contains("token_usage")) && by_scan[3].contains("cached_tokens_total"), "{by_scan:?}");
     let said = index(&place, &["metrics-run"]);
     assert!(said.contains("indexed 1 metric capture (1 read, 0 unchanged)"), "{said}");
     assert_eq!(same(&by_files, &answers(&place, "metrics-run", &[])), Vec::<String>::new());
