@@ -98,7 +98,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let only = edges(&evidence.edges, &args.edge)?;
     let required = requirements(&evidence.edges, &args.require)?;
     let Some(scope) = scope(args, &evidence, window, err)? else { return Ok(exit::NOTHING) };
-    let asked = evidence::captures(&run, &options)?;
+    let asked = evidence::captures(&run, &options, args.store.as_deref())?;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let (families, counters) = evidence.counters(&run, &asked, &scope);
     let beside = Beside {
         families,

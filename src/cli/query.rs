@@ -148,7 +148,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
         }
-        index::build(&opened, args.store.clone(), UpdateOptions::default(), err)?;
+        index::build(&opened, &options, args.store.clone(), UpdateOptions::default(), err)?;
     }
     let mut sources = sources::open(&runs, &options, args.store.as_deref())?;
     if sources.sources.is_empty() {
@@ -157,7 +157,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let wanted = Wanted::read(&args.metrics, &args.map)?;
     let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
-    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &options, &sources)).transpose()?;
+    let joined = wanted
+        .as_ref()
+        .zip(opened.as_ref())
+        .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
+        .transpose()?;
     let times = times(args, &sources, joined.as_ref())?;
     if let Some(none) = &times.none {
         writeln!(err, "corr: {}", safe::terminal(none))?;

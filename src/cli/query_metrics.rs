@@ -1,6 +1,7 @@
 //! `corr query --metrics`: series beside the events of a question.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
@@ -56,10 +57,12 @@ impl Wanted {
     }
 
     /// Reads the captures.
-    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, sources: &Sources) -> anyhow::Result<Joined<'r>> {
+    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, store: Option<&Path>, sources: &Sources) -> anyhow::Result<Joined<'r>> {
         let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-        let mut asked = Asked::by(run, &self.selectors);
-        anchors::settle(run, options, &mut asked)?;
+        let mut asked = Asked::by(run, store, &self.selectors);
+        // Of the store as a whole the sources have said it.
+        asked.notes.retain(|note| !sources.notes.contains(note));
+        anchors::settle(run, options, store, &mut asked)?;
         let mut said = Vec::new();
         if logged::asked(&self.selectors) {
             let mut logged = logged::read(&self.selectors, sources);
@@ -121,6 +124,9 @@ impl Joined<'_> {
 
     /// Says what was joined with what, and what could not be.
     pub fn tell(&self, beside: &Beside<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
+        for note in &self.asked.notes {
+            writeln!(err, "corr: {}", terminal(note))?;
+        }
         for not_read in &self.asked.not_read {
             writeln!(err, "corr: {}: {}; {}", terminal(&not_read.name), terminal(&not_read.why), terminal(&not_read.next))?;
         }

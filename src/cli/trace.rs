@@ -91,7 +91,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     }
     // Which metrics there are makes no difference to what is said of one request; that instruments are missing is said of logs and records.
     let opened = run::open(&runs, &options)?;
-    let beside = Beside { families: evidence::counters::families(&evidence::captures(&opened, &options)?), ..Beside::default() };
+    let beside = Beside {
+        families: evidence::counters::families(&evidence::captures(&opened, &options, args.store.as_deref())?),
+        ..Beside::default()
+    };
     let mut traces = Vec::with_capacity(found.len());
     for no in found {
         let judged = evidence.judge(&trace::scope(no), &beside);

@@ -5,6 +5,7 @@ pub mod gather;
 pub mod trace;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use corr_evidence::builtin;
 use corr_evidence::compare::{Comparison, Share};
@@ -113,9 +114,9 @@ impl<'s> Evidence<'s> {
     }
 }
 
-/// The captures of a run, each on a clock that is known as far as it can be.
-pub fn captures<'r>(run: &'r Run, options: &Options) -> anyhow::Result<Asked<'r>> {
-    let mut asked = Asked::read(run);
-    anchors::settle(run, options, &mut asked)?;
+/// The captures of a run, each on a clock that is known as far as it can be. `store` is `--store`.
+pub fn captures<'r>(run: &'r Run, options: &Options, store: Option<&Path>) -> anyhow::Result<Asked<'r>> {
+    let mut asked = Asked::read(run, store);
+    anchors::settle(run, options, store, &mut asked)?;
     Ok(asked)
 }

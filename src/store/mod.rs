@@ -1,5 +1,7 @@
 //! What an index of a run holds, and how it is made and read.
 
+pub mod captures;
+pub mod clocks;
 pub mod columns;
 pub mod ids;
 pub mod manifest;

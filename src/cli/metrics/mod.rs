@@ -6,6 +6,7 @@ mod place;
 mod told;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
@@ -95,6 +96,9 @@ pub struct Args {
     /// Show at most this many series or samples; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub limit: usize,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -130,9 +134,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let run = run::open(&runs, &options)?;
-    let events = Events::of(&run, &options);
+    let store = args.store.as_deref();
+    let events = Events::of(&run, &options, store);
     let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
-    let (asked, workers) = read(&run, &options, &events, &all, err)?;
+    let (asked, workers) = read(&run, &options, store, &events, &all, err)?;
     let partial = told::not_read(&run, &asked, err)?;
     if asked.captures.is_empty() && !logged::asked(&all) {
         return told::nothing(&run, err);
@@ -176,12 +181,16 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
 fn read<'r>(
     run: &'r Run,
     options: &Options,
+    store: Option<&Path>,
     events: &Events<'_>,
     selectors: &[Selector],
     err: &mut dyn Write,
 ) -> anyhow::Result<(Asked<'r>, Vec<Worker>)> {
-    let mut asked = Asked::by(run, selectors);
-    anchors::settle(run, options, &mut asked)?;
+    let mut asked = Asked::by(run, store, selectors);
+    anchors::settle(run, options, store, &mut asked)?;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     if !logged::asked(selectors) {
         return Ok((asked, Vec::new()));
     }

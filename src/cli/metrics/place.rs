@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Context as _;
 
@@ -22,17 +23,18 @@ use crate::run::{Options, Run};
 pub struct Events<'a> {
     run: &'a Run,
     options: &'a Options,
+    store: Option<&'a Path>,
     opened: OnceCell<Sources>,
 }
 
 impl<'a> Events<'a> {
-    pub fn of(run: &'a Run, options: &'a Options) -> Events<'a> {
-        Events { run, options, opened: OnceCell::new() }
+    pub fn of(run: &'a Run, options: &'a Options, store: Option<&'a Path>) -> Events<'a> {
+        Events { run, options, store, opened: OnceCell::new() }
     }
 
     pub fn get(&self) -> anyhow::Result<&Sources> {
         if self.opened.get().is_none() {
-            let sources = sources::open(&self.run.arguments, self.options, None)?;
+            let sources = sources::open(&self.run.arguments, self.options, self.store)?;
             return Ok(self.opened.get_or_init(|| sources));
         }
         self.opened.get().context("the sources of events are not open")
