@@ -154,7 +154,8 @@ fn why_no_request(judge: &Judge<'_>, edge: &Edge, missing: &[Missing], unnamed: 
 }
 
 fn session_instruments(judge: &Judge<'_>) -> BTreeSet<usize> {
-    let bears = |s: &&Signal| s.identity.iter().any(|id| id == "session");
+    // A routing key keeps a session's requests on one worker: it stands for the session.
+    let bears = |s: &&Signal| s.identity.iter().any(|id| id == "session" || id == "routing_key");
     judge.edges.all().map(|(_, s)| s).filter(bears).filter_map(|s| judge.edges.instrument_of(s)).collect()
 }
 
@@ -170,5 +171,6 @@ fn why_no_session(judge: &Judge<'_>, sources: &BTreeSet<usize>) -> String {
         return format!("no record of it in {there}");
     }
     let absent = titles(judge, all.iter().copied().filter(|i| !judge.instruments.is_there(*i)));
-    format!("nothing captured bears a session; not there: {absent}")
+    let absent = if absent.is_empty() { String::new() } else { format!("; not there: {absent}") };
+    format!("nothing captured bears a session{absent}")
 }

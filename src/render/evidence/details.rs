@@ -35,9 +35,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write)
     for found in &verdict.proofs {
         proof(edged, "shown by", found, paint, out)?;
     }
-    for counter in &verdict.counters {
-        self::counter(edged, counter, paint, out)?;
-    }
+    counters(edged, verdict, paint, out)?;
     for found in &verdict.hints {
         proof(edged, "consistent with it, and no proof:", found, paint, out)?;
     }
@@ -92,6 +90,25 @@ fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dy
     Ok(())
 }
 
+/// Counters that are proof, and others that moved; of others that stood still how many there are. A gap is said once.
+fn counters(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let direct = |c: &Counter| edged.evidence.edges.get(c.signal).is_some_and(|s| s.direct);
+    let mut gaps: Vec<(&str, &str)> = Vec::new();
+    for counter in verdict.counters.iter().filter(|c| direct(c) || c.moved()) {
+        self::counter(edged, counter, paint, out)?;
+        let gap = counter.gap.as_deref().map(|gap| (counter.endpoint.as_str(), gap));
+        gaps.extend(gap.filter(|gap| !gaps.contains(gap)));
+    }
+    let still = verdict.counters.iter().filter(|c| !direct(c) && !c.moved()).count();
+    if still > 0 {
+        writeln!(out, "  consistent with it, and no proof: {still} more counters, none of which moved")?;
+    }
+    for (endpoint, gap) in gaps {
+        writeln!(out, "  {}: {}", terminal(endpoint), terminal(gap))?;
+    }
+    Ok(())
+}
+
 fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Ok(()) };
     let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
@@ -107,9 +124,6 @@ fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Wri
         figure(counter.inner),
         terminal(&signal.counts)
     )?;
-    if let Some(gap) = &counter.gap {
-        writeln!(out, "    {}", terminal(gap))?;
-    }
     for cite in &counter.cites {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(cite)))?;
     }
