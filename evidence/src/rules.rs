@@ -217,7 +217,7 @@ impl Checked<'_> {
 
     fn capacity(&self) -> Option<Warning> {
         (self.family("sglang:max_total_num_tokens") && self.family("sglang:kv_available_tokens")).then_some(())?;
-        let says = "capacity and free tokens are of one scrape or of none: `corr metrics RUN kv-occupied` pairs them; never a maximum of one and a minimum of another";
+        let says = "capacity and free tokens are of one scrape or of none: `corr metrics RUN sglang:kv_available_tokens --since start --until end` pairs them; never a maximum of one and a minimum of another";
         self.warn("capacity-of-one-scrape", "l1-evict", says.into(), Vec::new())
     }
 

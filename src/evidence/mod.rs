@@ -17,6 +17,7 @@ use corr_evidence::ledger::{Cite, SourceLedger};
 use corr_evidence::rules::{self, Known, Warning};
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Verdict};
+use corr_parsers::ids::{self, IdKind};
 
 use crate::metrics::anchors;
 use crate::metrics::asked::Asked;
@@ -76,10 +77,21 @@ impl<'s> Evidence<'s> {
         format!("{name}:{}", cite.line)
     }
 
-    /// The numbers of a worker's ledgers: by its name, or by an id of it that its own records bear.
+    /// The numbers of a worker's ledgers: by its name or unit, the port that its records say it serves on, or an id of it (decimal or hex) that its
+    /// own records bear.
     pub fn of_worker(&self, name: &str) -> BTreeSet<usize> {
-        let own = |(_, l): &(usize, &SourceLedger)| l.worker.as_deref() == Some(name);
-        self.ledgers.iter().enumerate().filter(own).map(|(i, _)| i).collect()
+        let mut id = String::new();
+        ids::canonical(Some(IdKind::WorkerId), name, &mut id);
+        let port = name.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
+        let own = |l: &SourceLedger| {
+            let owner = self.sources.sources.get(l.source as usize).map(|s| &s.owner);
+            let named = l.worker.as_deref() == Some(name) || owner.is_some_and(|o| o.unit.as_deref() == Some(name));
+            let serves = port.is_some() && owner.is_some_and(|o| o.port == port);
+            // Routers and records of the frontend name every worker.
+            let worker = l.worker.is_some() && !matches!(l.role.as_deref(), Some("frontend" | "router" | "client" | "infra"));
+            named || serves || (worker && l.bears(IdKind::WorkerId, &id))
+        };
+        self.ledgers.iter().enumerate().filter(|(_, l)| own(l)).map(|(i, _)| i).collect()
     }
 
     /// Judges a scope.
