@@ -19,6 +19,7 @@ pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
             edge(edged, verdict, paint, out)?;
         }
         beside(edged, out)?;
+        joins(edged, out)?;
         return warnings(edged, paint, out);
     }
     beside(edged, out)?;
@@ -205,6 +206,36 @@ fn beside(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn cites(edged: &Edged<'_>, cites: &[corr_evidence::ledger::Cite], out: &mut dyn Write) -> io::Result<()> {
     let cites: Vec<String> = cites.iter().take(2).map(|c| edged.evidence.locator(*c)).collect();
     if cites.is_empty() { Ok(()) } else { writeln!(out, "  {}", terminal(&cites.join(" … "))) }
+}
+
+/// How many requests of one source another one knows, and ids that clients used more than once.
+fn joins(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if !edged.only.is_empty() {
+        return Ok(());
+    }
+    let evidence = edged.evidence;
+    let name = |l: usize| {
+        let source = evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize));
+        source.map_or(String::new(), |s| terminal(&s.name).into_owned())
+    };
+    let joins = evidence.identity.joins();
+    if !joins.is_empty() {
+        writeln!(out)?;
+    }
+    for join in joins {
+        writeln!(out, "joined by id: {} of {} requests of {} are in {}", join.common, join.requests, name(join.of), name(join.with))?;
+    }
+    for (x, requests) in evidence.identity.shared_x_request_ids() {
+        let names: Vec<&str> = requests.iter().filter_map(|no| Some(evidence.identity.requests.get(*no)?.name())).collect();
+        writeln!(
+            out,
+            "x-request-id {} is borne by {} requests ({}): that one is a retry of another is {UNPROVABLE}",
+            terminal(x),
+            requests.len(),
+            terminal(&names.join(", "))
+        )?;
+    }
+    Ok(())
 }
 
 /// Rules of the trade that this run would let someone fall for.
