@@ -2,6 +2,7 @@
 
 pub mod edges;
 mod endpoints;
+pub mod facts;
 pub mod index;
 pub mod metrics;
 pub mod probe;
@@ -60,6 +61,7 @@ enum Command {
     Show(show::Args),
     Metrics(Box<metrics::Args>),
     Edges(Box<edges::Args>),
+    Facts(Box<facts::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -77,6 +79,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
+        Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),
