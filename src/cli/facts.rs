@@ -84,7 +84,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         let why = if nothing { "no source says how it was configured" } else { "no source says a fact of this name" };
         writeln!(err, "corr: {}: {why}; --all says where it would be found", terminal(&args.run))?;
     } else {
-        Answer { table: &table, run: &args.run, all: args.all }.write(args.format, Paint::new(color), out)?;
+        Answer { table: &table, run: &args.run, named: args.name.is_some(), all: args.all }.write(args.format, Paint::new(color), out)?;
         out.flush()?;
     }
     Ok(match (partial, empty) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corr_parsers::event::Value;
+use corr_parsers::stamp::SECOND;
 
 use super::files::{self, File};
 use super::known::Of;
@@ -109,7 +110,7 @@ fn bounds(hints: &[(&'static Hint, Cite)], facts: &[Fact]) -> Vec<Fact> {
     let mut out = Vec::new();
     for range in versions::ranges(&all) {
         let name = if range.product == "SGLang" { "sglang_version" } else { "dynamo_version" };
-        if facts.iter().any(|f| f.name == name) {
+        if facts.iter().any(|f| f.name == name && f.basis == Basis::Record) {
             continue;
         }
         let text = range.text();
@@ -133,8 +134,8 @@ fn of_phase(phase: &Phase, facts: &mut Vec<Fact>) {
     let mut cites = phase.ends.iter().map(|(name, line)| Cite { name: name.clone(), line: *line, key: None });
     let Some(first) = cites.next() else { return };
     let rest: Vec<Cite> = cites.collect();
-    let until = phase.until.map_or_else(|| "the run's end".to_string(), |ns| rfc3339(ns, 1));
-    let span = format!("{} to {until}", rfc3339(phase.since, 1));
+    let until = phase.until.map_or_else(|| "the run's end".to_string(), time);
+    let span = format!("{} to {until}", time(phase.since));
     let mut push = |name: String, value: Value<'static>, note: &str| {
         let mut fact = Fact::new(name, value, &Who::default(), Basis::Record, first.clone());
         fact.cites.extend(rest.iter().filter(|c| **c != first).cloned());
@@ -146,6 +147,12 @@ fn of_phase(phase: &Phase, facts: &mut Vec<Fact>) {
         let n = Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         push(format!("{}_requests", phase.name), n, "requests of the load generator, by its own records");
     }
+}
+
+/// A time with the digits that it has.
+fn time(ns: i64) -> String {
+    let width = [SECOND, 1_000_000, 1_000].into_iter().find(|width| ns % width == 0).unwrap_or(1);
+    rfc3339(ns, width)
 }
 
 /// Windows of `corr.toml`, as they are written.

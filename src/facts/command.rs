@@ -16,6 +16,8 @@ pub struct Part {
 pub struct Command {
     /// The module behind `-m`, else the first word that is none of the shell's.
     pub program: String,
+    /// The words of the program and its arguments, without environment and shell.
+    pub text: String,
     pub environment: Vec<Part>,
     pub options: Vec<Part>,
 }
@@ -46,6 +48,8 @@ pub fn of_list<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
 fn of_words(words: &[(String, u64)]) -> Command {
     let mut out = Command::default();
     let mut rest = words.iter().peekable();
+    // Where the program's words begin: at the first that is no assignment, behind the shell's own commands.
+    let mut first = 0;
     while let Some((word, line)) = rest.next() {
         if let Some(option) = word.strip_prefix("--").filter(|o| o.starts_with(|c: char| c.is_ascii_alphabetic())) {
             if let Some((name, value)) = option.split_once('=') {
@@ -74,11 +78,15 @@ fn of_words(words: &[(String, u64)]) -> Command {
             // What came before was the shell's: `export PATH=…;`, `cd …&&`.
             if out.options.is_empty() {
                 out.program.clear();
+                first = words.len() - rest.len();
             }
         } else if out.program.is_empty() && !matches!(word.as_str(), "env" | "export" | "exec" | "cd") {
             out.program = word.clone();
+            first = words.len() - rest.len() - 1;
         }
     }
+    let own: Vec<&str> = words.iter().skip(first).map(|(word, _)| word.as_str()).collect();
+    out.text = own.join(" ");
     out
 }
 
@@ -140,6 +148,7 @@ mod tests {
     fn a_shell_is_taken_off() {
         let command = of_text("bash -lc 'export PATH=/x:$PATH; DYN_LOG=info,a=debug P=\"${A}/t\" $PY -m dynamo.frontend --http-port 8000 --router-mode kv --x'");
         assert_eq!(command.program, "dynamo.frontend");
+        assert_eq!(command.text, "$PY -m dynamo.frontend --http-port 8000 --router-mode kv --x");
         assert_eq!(pairs(&command.environment), ["PATH=/x:$PATH", "DYN_LOG=info,a=debug", "P=${A}/t"]);
         assert_eq!(pairs(&command.options), ["http-port=8000", "router-mode=kv", "x=-"]);
     }

@@ -61,9 +61,9 @@ fn is_recipe(leaves: &Leaves) -> bool {
 }
 
 /// What a command says: of a server its options and environment, of a load generator the load.
-pub fn launched(command: &Command, text: &str, who: &Who, basis: Basis, cite: &dyn Fn(u64) -> Cite, out: &mut Vec<Fact>) {
+pub fn launched(command: &Command, who: &Who, basis: Basis, cite: &dyn Fn(u64) -> Cite, out: &mut Vec<Fact>) {
     if who.role.as_deref() == Some("client") {
-        return load(command, text, basis, cite, out);
+        return load(command, basis, cite, out);
     }
     if who.role.as_deref() == Some("infra") {
         return;
@@ -123,9 +123,9 @@ pub fn argument(raw: &str, value: Value<'static>, who: &Who, basis: Basis, cite:
     out.push(Fact::new(name, value, who, basis, cite));
 }
 
-fn load(command: &Command, text: &str, basis: Basis, cite: &dyn Fn(u64) -> Cite, out: &mut Vec<Fact>) {
+fn load(command: &Command, basis: Basis, cite: &dyn Fn(u64) -> Cite, out: &mut Vec<Fact>) {
     let nobody = Who::default();
-    out.push(Fact::new("load_command", Value::Str(text.trim().to_string().into()), &nobody, basis, cite(0)));
+    out.push(Fact::new("load_command", Value::Str(command.text.clone().into()), &nobody, basis, cite(0)));
     for part in &command.options {
         let Some(value) = part.value.as_deref().map(leaves::typed) else { continue };
         let number = !matches!(value, Value::Str(_) | Value::Bool(_));
@@ -153,7 +153,7 @@ impl Reader<'_> {
     /// A command that begins at a line. Of a value of a file (`key`) all lines are the value's.
     fn launch(&self, text: &str, line: u64, key: Option<&str>, who: &Who, basis: Basis, out: &mut Vec<Fact>) {
         let cite = |below: u64| self.cite(if key.is_some() { line } else { line + below }, key);
-        launched(&command::of_text(text), text, who, basis, &cite, out);
+        launched(&command::of_text(text), who, basis, &cite, out);
     }
 
     fn client() -> Who {
@@ -224,7 +224,7 @@ impl Reader<'_> {
             let leaf = usize::try_from(word).ok().and_then(|i| words.get(i));
             self.cite(leaf.map_or(0, |l| l.line), Some(leaf.map_or(list, |l| l.path.as_str())))
         };
-        launched(&command, &texts.join(" "), &who, Basis::Launch, &cite, out);
+        launched(&command, &who, Basis::Launch, &cite, out);
     }
 
     /// `router` → router; `server_argv` → server; `workers[0]` → worker0, worker-0.

@@ -58,7 +58,8 @@ pub static KNOWN: &[Known] = &[
     known("incarnations", "run", &[], Of::Engine, "the lines that a process prints at its start, in its log"),
     known("expected_prefill_workers", "run", &[], Of::None, ""),
     known("expected_decode_workers", "run", &[], Of::None, ""),
-    known("engine", "model", &["engine_type", "backend_type"], Of::None, ""),
+    known("engine", "model", &["backend_type"], Of::None, ""),
+    known("engine_type", "model", &[], Of::None, ""),
     known("sglang_version", "model", &[], Of::Sglang, "the frameworks' versions in fingerprint_*.json or CONFIG_DUMP; a log only bounds it"),
     known("dynamo_version", "model", &[], Of::Frontend, "CONFIG_DUMP in the frontend's log (DYN_LOG=debug); a log only bounds it"),
     known("model", "model", &["served_model_name", "model_name"], Of::Run, "the start lines or launch command of a server"),
@@ -98,6 +99,7 @@ pub static KNOWN: &[Known] = &[
     known("tree_cache", "kv cache", &[], Of::None, ""),
     known("schedule_policy", "kv cache", &[], Of::None, ""),
     known("hicache", "hicache", &["enable_hierarchical_cache"], Of::Sglang, ARGS),
+    known("hicache_attached", "hicache", &[], Of::None, ""),
     known("hicache_write_policy", "hicache", &[], Of::Hicache, ARGS),
     known("hicache_storage_backend", "hicache", &[], Of::Hicache, "`server_args=` where a backend is set; one may be attached at run time"),
     known("hicache_storage_prefetch_policy", "hicache", &[], Of::Hicache, ARGS),
@@ -145,11 +147,17 @@ pub static KNOWN: &[Known] = &[
     known("request_trace", "signals", &[], Of::Frontend, "`Request trace initialized` in the frontend's log, or DYN_REQUEST_TRACE in its environment"),
     known("request_trace_records", "signals", &[], Of::None, ""),
     known("request_trace_sinks", "signals", &[], Of::None, ""),
+    known("request_trace_file_format", "signals", &[], Of::None, ""),
+    known("request_trace_capacity", "signals", &[], Of::None, ""),
     known("audit", "signals", &[], Of::Frontend, "`Audit initialized` in the frontend's log, or DYN_AUDIT_* in its environment (1.3 and earlier)"),
     known("otlp_export", "signals", &[], Of::None, ""),
+    known("system_port", "signals", &[], Of::None, ""),
     known("DYN_LOG", "signals", &[], Of::Frontend, "the launch command's environment, or CONFIG_DUMP (DYN_LOG=debug)"),
     known("scrape_endpoints", "scrape", &[], Of::None, ""),
     known("scrape_frequency_hz", "scrape", &[], Of::None, ""),
+    known("scrape_save_interval_secs", "scrape", &[], Of::None, ""),
+    known("scrape_interval", "scrape", &[], Of::None, ""),
+    known("scrape_job", "scrape", &[], Of::None, ""),
     known("load_command", "load", &[], Of::Run, CLIENT),
     known("load_type", "load", &[], Of::None, ""),
     known("load_concurrency", "load", &["concurrency", "conc", "max_concurrency", "concurrencies"], Of::Run, CLIENT),
@@ -260,7 +268,8 @@ pub fn of_load(raw: &str, number: bool) -> Option<Cow<'static, str>> {
 
 /// Is this a variable that is a fact?
 pub fn is_variable(name: &str) -> bool {
-    VARIABLES.iter().any(|v| name == *v || (name.starts_with(v) && (v.ends_with('_') || name.as_bytes().get(v.len()) == Some(&b'_') || *v == "DYN_LOG")))
+    !name.ends_with("_HOST")
+        && VARIABLES.iter().any(|v| name == *v || (name.starts_with(v) && (v.ends_with('_') || name.as_bytes().get(v.len()) == Some(&b'_') || *v == "DYN_LOG")))
 }
 
 /// The group that a fact's name stands in.

@@ -210,7 +210,9 @@ impl<'s> Part<'s> {
             }
             "tree_cache" => {
                 self.field(event, "impl", "tree_cache", &who, line);
-                self.field(event, "hicache_attached", "hicache", &who, line);
+                // Earlier versions call it `hierarchical`. A decode server attaches a host pool with the switch off.
+                self.field(event, "hicache_attached", "hicache_attached", &who, line);
+                self.field(event, "hierarchical", "hicache_attached", &who, line);
             }
             _ => {}
         }
@@ -222,11 +224,12 @@ impl<'s> Part<'s> {
         let text = said.as_str();
         match event.kind.name {
             "runtime_config" => {
-                if let Some(rest) = text.strip_prefix("dynamo runtime configuration: ") {
+                if let Some(rest) = text.strip_prefix("dynamo runtime configuration:") {
                     let cite = self.cite(line);
                     self.said.starts.push((who.clone(), event.kind.name, cite));
-                    if let Some(port) = after(rest, "system_port=") {
-                        self.put("system_port", leaves::typed(port), &who, line);
+                    match after(rest, "system_port=") {
+                        Some(port) => self.put("system_port", leaves::typed(port), &who, line),
+                        None => self.field(event, "system_port", "system_port", &who, line),
                     }
                 }
                 if let Some(rest) = text.strip_prefix("OpenTelemetry OTLP export ") {
@@ -315,9 +318,11 @@ impl<'s> Part<'s> {
                 ("max_num_batched_tokens", "max_num_batched_tokens"),
                 ("num_host_blocks", "host_blocks"),
                 ("dp_size", "dp_size"),
+                ("backend", "engine_type"),
             ] {
                 if let Some(value) = debug_value(text, key) {
-                    self.put(name, leaves::typed(value), who, line);
+                    let value = if key == "backend" { snake(value) } else { value.to_string() };
+                    self.put(name, leaves::typed(&value), who, line);
                 }
             }
         }
@@ -362,9 +367,8 @@ impl<'s> Part<'s> {
             let who = self.whose.of_file(log.trim_end()).unwrap_or_default();
             let mut found = Vec::new();
             for (text, line) in std::mem::take(&mut self.launch) {
-                let text = masked(&text);
-                let command = command::of_text(&text);
-                files::launched(&command, &text, &who, Basis::Launch, &|_| self.cite(line), &mut found);
+                let command = command::of_text(&masked(&text));
+                files::launched(&command, &who, Basis::Launch, &|_| self.cite(line), &mut found);
             }
             found.into_iter().for_each(|fact| self.add(fact));
         }

@@ -104,7 +104,14 @@ impl Table {
         facts.sort_by(|a, b| (a.basis, &a.cites, &a.worker).cmp(&(b.basis, &b.cites, &b.worker)));
         let disagreements = disagreements(&facts);
         let unknown = unknown(&facts, asked);
+        let switched_off: BTreeSet<String> = off(&facts);
         let mut rows = rows(facts);
+        for row in rows.iter_mut().filter(|r| r.name.starts_with("hicache_") && r.note.is_none()) {
+            let off: Vec<&str> = row.who.iter().filter_map(|w| w.worker.as_deref()).filter(|w| switched_off.contains(*w)).collect();
+            if !off.is_empty() {
+                row.note = Some(format!("set, but HiCache is off (enable_hierarchical_cache=False) on {}", off.join(", ")));
+            }
+        }
         for row in &mut rows {
             let disputes = |d: &Disagreement| d.name == row.name && d.sides.iter().any(|s| same(&s.value, &row.value));
             row.disputed = disagreements.iter().any(disputes);
@@ -125,6 +132,14 @@ impl Table {
     pub fn workers(&self) -> BTreeSet<&str> {
         self.rows.iter().flat_map(|r| &r.who).filter_map(|who| who.worker.as_deref()).collect()
     }
+}
+
+/// The servers that say that HiCache is off.
+fn off(facts: &[Fact]) -> BTreeSet<String> {
+    let of = |f: &&Fact| f.name == "hicache" && f.basis == Basis::Record;
+    let on: BTreeSet<&str> =
+        facts.iter().filter(of).filter(|f| f.value != Value::Bool(false)).filter_map(|f| f.worker.as_deref()).collect();
+    facts.iter().filter(of).filter_map(|f| f.worker.clone()).filter(|w| !on.contains(w.as_str())).collect()
 }
 
 /// Are two values one, however their sources spell them?
@@ -260,6 +275,7 @@ fn sides(of: &[&Fact], all: &[&Fact], workers: &[&str]) -> Vec<Side> {
 
 fn unknown(facts: &[Fact], asked: &Asked) -> Vec<Unknown> {
     let mut out = Vec::new();
+    let switched_off = off(facts);
     for known in KNOWN.iter().filter(|k| k.of != Of::None) {
         let of: Vec<&Fact> = facts.iter().filter(|f| f.name == known.name).collect();
         if known.of == Of::Run {
@@ -279,10 +295,7 @@ fn unknown(facts: &[Fact], asked: &Asked) -> Vec<Unknown> {
                 (None, None) => true,
             })
         };
-        let off = |who: &Who| {
-            let mut of = facts.iter().filter(|f| f.name == "hicache" && f.worker == who.worker).peekable();
-            of.peek().is_some() && of.all(|f| f.value == Value::Bool(false))
-        };
+        let off = |who: &Who| who.worker.as_ref().is_some_and(|w| switched_off.contains(w));
         let all = asked.who.get(&known.of).map_or(&[][..], Vec::as_slice);
         let who: Vec<Who> = all.iter().filter(|w| !says(w) && !(known.of == Of::Hicache && off(w))).cloned().collect();
         if !who.is_empty() {

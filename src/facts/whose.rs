@@ -18,13 +18,13 @@ impl<'r> Whose<'r> {
 
     /// The owner of the log of this key, packed or not.
     pub fn of_key(&self, key: &str) -> Option<Who> {
-        self.find(|log, _| unpacked(log) == key)
+        self.find(|log, _| unpacked(log) == key).or_else(|| by_name(key))
     }
 
     /// The owner of the log of this file name, wherever it stands; `None` if several have it.
     pub fn of_file(&self, name: &str) -> Option<Who> {
         let base = base_name(name);
-        self.find(|log, _| unpacked(base_name(log)) == base)
+        self.find(|log, _| unpacked(base_name(log)) == base).or_else(|| by_name(base))
     }
 
     /// The server that says of itself that it listens on this port.
@@ -49,6 +49,12 @@ impl<'r> Whose<'r> {
         }
         found
     }
+}
+
+/// A log that is not there, or is empty, is of the process that its name says.
+fn by_name(key: &str) -> Option<Who> {
+    let named = owners::of_name(key)?;
+    Some(Who { worker: named.worker, role: named.role })
 }
 
 /// Formats of a serving process's own log, which may be called by its file where nothing else names it.

@@ -16,6 +16,8 @@ pub struct Answer<'a> {
     pub table: &'a Table,
     /// As the user gave it.
     pub run: &'a str,
+    /// Facts were asked for by name.
+    pub named: bool,
     /// What nobody says stands in the answer too.
     pub all: bool,
 }
@@ -24,6 +26,9 @@ const HEAD: [&str; 5] = ["fact", "value", "workers", "how", "where"];
 
 /// Wider cells do not push the columns behind them.
 const MAX_WIDTH: usize = 40;
+
+/// Longer values are cut in a table for people.
+const MAX_VALUE: usize = 100;
 
 impl Answer<'_> {
     /// Writes it.
@@ -44,8 +49,18 @@ impl Answer<'_> {
         if self.all { &self.table.unknown } else { &[] }
     }
 
+    /// For a terminal; a long value is cut unless it was asked for by name.
+    fn cells(&self, row: &Row) -> [String; 5] {
+        let mut cells = cells_of(row).map(|c| terminal(&c).into_owned());
+        if !self.named && cells[1].chars().count() > MAX_VALUE {
+            let mark = if row.disputed { "!" } else { "" };
+            cells[1] = format!("{}…{mark}", cells[1].chars().take(MAX_VALUE).collect::<String>());
+        }
+        cells
+    }
+
     fn text(&self, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-        let cells: Vec<[String; 5]> = self.table.rows.iter().map(cells).collect();
+        let cells: Vec<[String; 5]> = self.table.rows.iter().map(|row| self.cells(row)).collect();
         let mut widths = [0usize; 4];
         for row in &cells {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -93,8 +108,10 @@ impl Answer<'_> {
         }
         writeln!(out)?;
         writeln!(out, "{}", paint.tone(Tone::Kind, "UNKNOWN"))?;
+        let wide = |text: &dyn Fn(&Unknown) -> usize| self.unknown().iter().map(text).max().unwrap_or(0).min(MAX_WIDTH);
+        let (a, b) = (wide(&|u| u.name.len()), wide(&|u| whose(&u.who).chars().count()));
         for one in self.unknown() {
-            let line = format!("  {:a$}  {}  {}", one.name, whose(&one.who), one.needs, a = widths.first().copied().unwrap_or(0).max(24));
+            let line = format!("  {:a$}  {:b$}  {}", one.name, whose(&one.who), one.needs);
             writeln!(out, "{}", terminal(&line))?;
         }
         Ok(())
@@ -175,12 +192,7 @@ impl Answer<'_> {
 
 /// Does a row need its note to be understood?
 fn speaks(row: &Row) -> bool {
-    row.group == "windows" || matches!(row.basis, Basis::Computed | Basis::Bounds)
-}
-
-/// For a terminal.
-fn cells(row: &Row) -> [String; 5] {
-    cells_of(row).map(|c| terminal(&c).into_owned())
+    row.group == "windows" || matches!(row.name.as_str(), "role" | "incarnations") || row.name.starts_with("hicache_") || matches!(row.basis, Basis::Computed | Basis::Bounds)
 }
 
 fn cells_of(row: &Row) -> [String; 5] {
