@@ -10,9 +10,9 @@ use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Activity, Attribution, Verdict};
 use corr_parsers::ids::IdKind;
 
+use super::exit;
 use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
-use super::exit;
 use crate::evidence::{self, Evidence};
 use crate::metrics::common::Covers;
 use crate::query::extent::extent;
@@ -160,13 +160,8 @@ fn title(args: &Args) -> String {
 
 /// The window of the flags, both ends closed by the run's own; `None` for the whole run.
 pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Write) -> anyhow::Result<Option<(i64, i64)>> {
-    let flags = Flags {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        around: None,
-        span: "",
-    };
+    let flags =
+        Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: args.window.as_deref(), around: None, span: "" };
     let covers = || Ok(Covers::default());
     let known = Known {
         declared: &sources.declared,

@@ -9,6 +9,7 @@ pub mod probe;
 pub mod query;
 mod query_metrics;
 pub mod scrape;
+mod settings;
 pub mod show;
 pub mod sources;
 mod window;

@@ -24,14 +24,7 @@ pub fn families(asked: &Asked<'_>) -> BTreeSet<String> {
 }
 
 /// Every counter of every signal. Fields of log records are no counters.
-pub fn of(
-    run: &Run,
-    asked: &Asked<'_>,
-    edges: &Edges,
-    scope: &Scope,
-    ledgers: &[SourceLedger],
-    workers: &[Worker],
-) -> Vec<Counter> {
+pub fn of(run: &Run, asked: &Asked<'_>, edges: &Edges, scope: &Scope, ledgers: &[SourceLedger], workers: &[Worker]) -> Vec<Counter> {
     let mut counters = Vec::new();
     if scope.by_identity() {
         return counters;
@@ -71,7 +64,8 @@ impl Asking<'_> {
                     // The family is there, the label's series not yet: it counted nothing so far.
                     let spelled = format!("{metric}{{{}}}", labels(signal));
                     let known = counters.iter().any(|c: &Counter| c.signal == at && c.endpoint == self.endpoint(member.endpoint));
-                    if let Some(mut counter) = self.counter(at, &Hit { captured: self.captured, group, member, series: member.parts.series() })
+                    if let Some(mut counter) =
+                        self.counter(at, &Hit { captured: self.captured, group, member, series: member.parts.series() })
                         && !known
                     {
                         counter.inner = 0.0;
@@ -140,7 +134,8 @@ impl Asking<'_> {
             Answer::NoSamples(_) | Answer::Refused(_) => {}
         }
         let outer = answer.bracket().and_then(|b| b.1);
-        let gap = if ends.is_none() { Some("no sample of it lies in the window".to_string()) } else { self.gap(hit.member.endpoint, window) };
+        let gap =
+            if ends.is_none() { Some("no sample of it lies in the window".to_string()) } else { self.gap(hit.member.endpoint, window) };
         let cites = ends.map(|(first, last)| self.captured.citation(id, first.at, last.at)).into_iter().collect();
         Some(Counter {
             signal: at,

@@ -160,8 +160,7 @@ fn declared(sources: &Sources, facts: &mut Vec<Fact>) {
     for (name, window) in sources.declared.windows() {
         let since = window.since.as_deref().unwrap_or("the run's start");
         let until = window.until.as_deref().unwrap_or("the run's end");
-        let cite =
-            Cite { name: sources.root.join("corr.toml").display().to_string(), line: 0, key: Some(format!("windows.{name}")) };
+        let cite = Cite { name: sources.root.join("corr.toml").display().to_string(), line: 0, key: Some(format!("windows.{name}")) };
         let value = Value::Str(format!("{since} to {until}").into());
         let mut fact = Fact::new(format!("{name}_window"), value, &Who::default(), Basis::Plan, cite);
         fact.note = Some("declared in corr.toml".into());
@@ -179,7 +178,8 @@ fn pools(facts: &[Fact]) -> Vec<Fact> {
     };
     let workers: BTreeSet<&str> = facts.iter().filter(|f| f.name == "kv_pool_blocks").filter_map(|f| f.worker.as_deref()).collect();
     for worker in workers {
-        let (None, Some(blocks), Some(size)) = (of("kv_pool_tokens", worker), of("kv_pool_blocks", worker), of("block_size", worker)) else {
+        let (None, Some(blocks), Some(size)) = (of("kv_pool_tokens", worker), of("kv_pool_blocks", worker), of("block_size", worker))
+        else {
             continue;
         };
         let (Value::Int(n), Value::Int(tokens)) = (&blocks.value, &size.value) else { continue };

@@ -146,7 +146,9 @@ mod tests {
 
     #[test]
     fn a_shell_is_taken_off() {
-        let command = of_text("bash -lc 'export PATH=/x:$PATH; DYN_LOG=info,a=debug P=\"${A}/t\" $PY -m dynamo.frontend --http-port 8000 --router-mode kv --x'");
+        let command = of_text(
+            "bash -lc 'export PATH=/x:$PATH; DYN_LOG=info,a=debug P=\"${A}/t\" $PY -m dynamo.frontend --http-port 8000 --router-mode kv --x'",
+        );
         assert_eq!(command.program, "dynamo.frontend");
         assert_eq!(command.text, "$PY -m dynamo.frontend --http-port 8000 --router-mode kv --x");
         assert_eq!(pairs(&command.environment), ["PATH=/x:$PATH", "DYN_LOG=info,a=debug", "P=${A}/t"]);

@@ -70,7 +70,11 @@ pub fn state(ends: &[End]) -> Option<Fact> {
         } else if !completed.is_empty() {
             ("finished", completed, "the benchmark command ended with status 0; that its requests succeeded is not said by it")
         } else if !broken.is_empty() {
-            ("not finished", broken, "the run was given up or a process that it needs ended, and no record says that the benchmark completed")
+            (
+                "not finished",
+                broken,
+                "the run was given up or a process that it needs ended, and no record says that the benchmark completed",
+            )
         } else if !results.is_empty() {
             ("finished", results, "the load generator wrote its result")
         } else {

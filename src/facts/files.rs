@@ -109,7 +109,8 @@ pub fn option(raw: &str, value: Option<&str>, who: &Who, basis: Basis, cite: Cit
 pub fn argument(raw: &str, value: Value<'static>, who: &Who, basis: Basis, cite: Cite, out: &mut Vec<Fact>) {
     let Some((name, _)) = known::of_process(raw) else { return };
     if let Value::Str(text) = &value {
-        if matches!(text.as_ref(), "" | "None" | "null") {
+        // `disaggregation_mode='null'` is SGLang's word for a server that does both.
+        if matches!(text.as_ref(), "" | "None") || (text == "null" && name != "disaggregation_mode") {
             return;
         }
         if name == "hicache_storage_backend_extra_config"

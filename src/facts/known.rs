@@ -40,13 +40,7 @@ const GATEWAY: &str = "the gateway's `Starting router on …` line, or its launc
 const CLIENT: &str = "the benchmark command (direct-plan.json, recipe, `.command` of its log), or the load generator's result file";
 const PHASES: &str = "AIPerf's per-request records (`benchmark_phase`), or [windows] in corr.toml";
 
-const fn known(
-    name: &'static str,
-    group: &'static str,
-    also: &'static [&'static str],
-    of: Of,
-    needs: &'static str,
-) -> Known {
+const fn known(name: &'static str, group: &'static str, also: &'static [&'static str], of: Of, needs: &'static str) -> Known {
     Known { name, group, also, of, needs }
 }
 
@@ -60,7 +54,13 @@ pub static KNOWN: &[Known] = &[
     known("expected_decode_workers", "run", &[], Of::None, ""),
     known("engine", "model", &["backend_type"], Of::None, ""),
     known("engine_type", "model", &[], Of::None, ""),
-    known("sglang_version", "model", &[], Of::Sglang, "the frameworks' versions in fingerprint_*.json or CONFIG_DUMP; a log only bounds it"),
+    known(
+        "sglang_version",
+        "model",
+        &[],
+        Of::Sglang,
+        "the frameworks' versions in fingerprint_*.json or CONFIG_DUMP; a log only bounds it",
+    ),
     known("dynamo_version", "model", &[], Of::Frontend, "CONFIG_DUMP in the frontend's log (DYN_LOG=debug); a log only bounds it"),
     known("model", "model", &["served_model_name", "model_name"], Of::Run, "the start lines or launch command of a server"),
     known("model_path", "model", &[], Of::Engine, COMMAND),
@@ -88,7 +88,13 @@ pub static KNOWN: &[Known] = &[
     known("host_blocks", "kv cache", &["num_host_blocks"], Of::None, ""),
     known("max_total_tokens", "kv cache", &[], Of::None, ""),
     known("page_size", "kv cache", &[], Of::Sglang, ARGS),
-    known("block_size", "kv cache", &["kv_cache_block_size", "trace_block_size"], Of::Frontend, "[ROUTING_INPUT] lines, or request trace rows"),
+    known(
+        "block_size",
+        "kv cache",
+        &["kv_cache_block_size", "trace_block_size"],
+        Of::Frontend,
+        "[ROUTING_INPUT] lines, or request trace rows",
+    ),
     known("mem_fraction_static", "kv cache", &[], Of::None, ""),
     known("max_running_requests", "kv cache", &["max_num_seqs"], Of::None, ""),
     known("max_num_batched_tokens", "kv cache", &[], Of::None, ""),
@@ -110,7 +116,13 @@ pub static KNOWN: &[Known] = &[
         Of::Hicache,
         "`prefetch_threshold` in hicache_storage_backend_extra_config, where it is set",
     ),
-    known("hicache_host_pool_tokens", "hicache", &[], Of::Hicache, "`Allocating … hierarchical KV host pool` in the server's log (0.5.17 and later)"),
+    known(
+        "hicache_host_pool_tokens",
+        "hicache",
+        &[],
+        Of::Hicache,
+        "`Allocating … hierarchical KV host pool` in the server's log (0.5.17 and later)",
+    ),
     known("hicache_ratio", "hicache", &[], Of::None, ""),
     known("hicache_size", "hicache", &[], Of::None, ""),
     known("router_mode", "router", &[], Of::Frontend, DUMP),
@@ -144,12 +156,24 @@ pub static KNOWN: &[Known] = &[
     known("enable_trace", "signals", &[], Of::None, ""),
     known("kv_events_config", "signals", &[], Of::None, ""),
     known("request_id_headers", "signals", &[], Of::None, ""),
-    known("request_trace", "signals", &[], Of::Frontend, "`Request trace initialized` in the frontend's log, or DYN_REQUEST_TRACE in its environment"),
+    known(
+        "request_trace",
+        "signals",
+        &[],
+        Of::Frontend,
+        "`Request trace initialized` in the frontend's log, or DYN_REQUEST_TRACE in its environment",
+    ),
     known("request_trace_records", "signals", &[], Of::None, ""),
     known("request_trace_sinks", "signals", &[], Of::None, ""),
     known("request_trace_file_format", "signals", &[], Of::None, ""),
     known("request_trace_capacity", "signals", &[], Of::None, ""),
-    known("audit", "signals", &[], Of::Frontend, "`Audit initialized` in the frontend's log, or DYN_AUDIT_* in its environment (1.3 and earlier)"),
+    known(
+        "audit",
+        "signals",
+        &[],
+        Of::Frontend,
+        "`Audit initialized` in the frontend's log, or DYN_AUDIT_* in its environment (1.3 and earlier)",
+    ),
     known("otlp_export", "signals", &[], Of::None, ""),
     known("system_port", "signals", &[], Of::None, ""),
     known("DYN_LOG", "signals", &[], Of::Frontend, "the launch command's environment, or CONFIG_DUMP (DYN_LOG=debug)"),
@@ -162,13 +186,7 @@ pub static KNOWN: &[Known] = &[
     known("load_type", "load", &[], Of::None, ""),
     known("load_concurrency", "load", &["concurrency", "conc", "max_concurrency", "concurrencies"], Of::Run, CLIENT),
     known("load_request_rate", "load", &["request_rate", "req_rate"], Of::Run, CLIENT),
-    known(
-        "load_isl",
-        "load",
-        &["isl", "random_input_len", "input_len", "input_length", "synthetic_input_tokens_mean"],
-        Of::Run,
-        CLIENT,
-    ),
+    known("load_isl", "load", &["isl", "random_input_len", "input_len", "input_length", "synthetic_input_tokens_mean"], Of::Run, CLIENT),
     known("load_osl", "load", &["osl", "random_output_len", "output_len", "output_length", "output_tokens_mean"], Of::Run, CLIENT),
     known("load_requests", "load", &["num_prompts", "request_count", "num_requests"], Of::None, ""),
     known("load_warmup_requests", "load", &["num_warmups", "warmup_request_count", "num_warmup_requests"], Of::None, ""),
@@ -248,7 +266,9 @@ pub fn differs_by_nature(name: &str) -> bool {
 /// A process's argument, option or key as a fact: its name and group. `None` for what is no fact of corr's.
 pub fn of_process(raw: &str) -> Option<(Cow<'static, str>, &'static str)> {
     let name = snake(raw);
-    if let Some(known) = KNOWN.iter().find(|k| !matches!(k.group, "load" | "windows") && (k.name == name || k.also.contains(&name.as_str()))) {
+    if let Some(known) =
+        KNOWN.iter().find(|k| !matches!(k.group, "load" | "windows") && (k.name == name || k.also.contains(&name.as_str())))
+    {
         return Some((known.name.into(), known.group));
     }
     // Addresses are no settings.
@@ -269,7 +289,9 @@ pub fn of_load(raw: &str, number: bool) -> Option<Cow<'static, str>> {
 /// Is this a variable that is a fact?
 pub fn is_variable(name: &str) -> bool {
     !name.ends_with("_HOST")
-        && VARIABLES.iter().any(|v| name == *v || (name.starts_with(v) && (v.ends_with('_') || name.as_bytes().get(v.len()) == Some(&b'_') || *v == "DYN_LOG")))
+        && VARIABLES.iter().any(|v| {
+            name == *v || (name.starts_with(v) && (v.ends_with('_') || name.as_bytes().get(v.len()) == Some(&b'_') || *v == "DYN_LOG"))
+        })
 }
 
 /// The group that a fact's name stands in.
@@ -314,7 +336,12 @@ mod tests {
         assert_eq!(of_load("--max-concurrency", true).as_deref(), Some("load_concurrency"));
         assert_eq!(of_load("--think", true).as_deref(), Some("load_think"));
         assert_eq!(of_load("--out", false), None);
-        assert!(is_variable("DYN_REQUEST_TRACE_RECORDS") && is_variable("DYN_LOGGING_JSONL") && !is_variable("DYN_FILE_KV") && !is_variable("TZX"));
+        assert!(
+            is_variable("DYN_REQUEST_TRACE_RECORDS")
+                && is_variable("DYN_LOGGING_JSONL")
+                && !is_variable("DYN_FILE_KV")
+                && !is_variable("TZX")
+        );
     }
 
     #[test]

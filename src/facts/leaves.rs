@@ -125,7 +125,9 @@ fn toml_value(value: &DeValue<'_>, at: usize, path: String, depth: usize, lines:
         DeValue::String(text) => Value::Str(text.to_string().into()),
         DeValue::Boolean(value) => Value::Bool(*value),
         DeValue::Integer(n) if n.radix() == 10 => typed(n.as_str()),
-        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).map_or_else(|_| Value::Str(n.as_str().to_string().into()), Value::Int),
+        DeValue::Integer(n) => {
+            i64::from_str_radix(n.as_str(), n.radix()).map_or_else(|_| Value::Str(n.as_str().to_string().into()), Value::Int)
+        }
         DeValue::Float(n) => typed(n.as_str()),
         DeValue::Datetime(at) => Value::Str(at.to_string().into()),
         DeValue::Array(items) => {

@@ -166,8 +166,8 @@ impl<'s> Part<'s> {
             "server_args" | "scheduler_sized" | "kv_cache_allocated" | "hicache_allocated" | "hicache_storage" | "tree_cache" => {
                 self.sglang(record, event, facts.line);
             }
-            "runtime_config" | "config_dump" | "trace_config" | "router_config" | "migration_config" | "rejection_config" | "worker_startup"
-            | "worker_set" | "worker_selected" | "routing_input" => self.dynamo(record, event, facts.line),
+            "runtime_config" | "config_dump" | "trace_config" | "router_config" | "migration_config" | "rejection_config"
+            | "worker_startup" | "worker_set" | "worker_selected" | "routing_input" => self.dynamo(record, event, facts.line),
             "request_end" => {
                 let who = self.who(record);
                 self.field(event, "trace_block_size", "block_size", &who, facts.line);
@@ -460,7 +460,8 @@ mod tests {
 
     #[test]
     fn values_of_printed_structures() {
-        let rust = "EngineConfig { max_num_seqs: 16, x_block_size: 9, block_size: 16, l: None, m: Some(32), n: Some(H { num_host_blocks: 512 }) }";
+        let rust =
+            "EngineConfig { max_num_seqs: 16, x_block_size: 9, block_size: 16, l: None, m: Some(32), n: Some(H { num_host_blocks: 512 }) }";
         assert_eq!(debug_value(rust, "block_size"), Some("16"));
         assert_eq!(debug_value(rust, "m"), Some("32"));
         assert_eq!(debug_value(rust, "num_host_blocks"), Some("512"));

@@ -17,9 +17,25 @@ pub struct Row {
     pub basis: Basis,
     pub note: Option<String>,
     pub who: Vec<Who>,
-    pub cites: Vec<Cite>,
+    pub cites: Vec<Cited>,
     /// It is one side of a disagreement.
     pub disputed: bool,
+}
+
+/// Where a value stands, whose it is there, and on what basis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cited {
+    pub cite: Cite,
+    pub basis: Basis,
+    pub worker: Option<String>,
+}
+
+impl Row {
+    /// All bases on which it is known, best first.
+    pub fn bases(&self) -> Vec<&'static str> {
+        let all: BTreeSet<Basis> = self.cites.iter().map(|c| c.basis).collect();
+        all.into_iter().map(Basis::name).collect()
+    }
 }
 
 /// A fact that no source says.
@@ -90,6 +106,10 @@ pub struct Asked {
     pub of_the_end: Option<String>,
 }
 
+/// Settings that someone may take for what a server does while HiCache is off.
+const HICACHE: &[&str] =
+    &["hicache_write_policy", "hicache_storage_backend", "hicache_storage_prefetch_policy", "hicache_prefetch_threshold"];
+
 /// All of a run.
 #[derive(Debug, Default)]
 pub struct Table {
@@ -106,10 +126,10 @@ impl Table {
         let unknown = unknown(&facts, asked);
         let switched_off: BTreeSet<String> = off(&facts);
         let mut rows = rows(facts);
-        for row in rows.iter_mut().filter(|r| r.name.starts_with("hicache_") && r.note.is_none()) {
+        for row in rows.iter_mut().filter(|r| HICACHE.contains(&r.name.as_str()) && r.note.is_none()) {
             let off: Vec<&str> = row.who.iter().filter_map(|w| w.worker.as_deref()).filter(|w| switched_off.contains(*w)).collect();
             if !off.is_empty() {
-                row.note = Some(format!("set, but HiCache is off (enable_hierarchical_cache=False) on {}", off.join(", ")));
+                row.note = Some(format!("HiCache is off on {} (enable_hierarchical_cache is false)", off.join(", ")));
             }
         }
         for row in &mut rows {
@@ -126,6 +146,14 @@ impl Table {
         self.unknown.retain(|u| name(u.name) && of(&u.who));
         let side = |s: &Side| worker.is_none_or(|w| s.workers.iter().any(|of| of == w));
         self.disagreements.retain(|d| name(&d.name) && d.sides.iter().any(side));
+        if let Some(worker) = worker {
+            let own = |of: &Option<String>| of.as_deref() == Some(worker);
+            for row in &mut self.rows {
+                row.who.retain(|w| own(&w.worker));
+                row.cites.retain(|c| own(&c.worker));
+            }
+            self.unknown.iter_mut().for_each(|u| u.who.retain(|w| own(&w.worker)));
+        }
     }
 
     /// The names of all processes that have a fact.
@@ -167,11 +195,12 @@ fn rows(facts: Vec<Fact>) -> Vec<Row> {
             row.note = fact.note;
         }
         if !row.who.contains(&who) {
-            row.who.push(who);
+            row.who.push(who.clone());
         }
         for cite in fact.cites {
-            if !row.cites.contains(&cite) {
-                row.cites.push(cite);
+            let worker = who.worker.clone();
+            if !row.cites.iter().any(|c| c.cite == cite && c.worker == worker) {
+                row.cites.push(Cited { cite, basis: fact.basis, worker });
             }
         }
     }
@@ -235,14 +264,20 @@ fn disagreements(facts: &[Fact]) -> Vec<Disagreement> {
                 None => f.role.is_some() && f.role == first.role,
             };
             let wanted = |f: &&&Fact| matches!(f.basis, Basis::Launch | Basis::Plan) && !ran.iter().any(|r| same(&r.value, &f.value));
-            let asked: Vec<&Fact> = facts.iter().filter(concerns).filter(wanted).filter(|f| f.value.to_string() != "auto").copied().collect();
+            let asked: Vec<&Fact> =
+                facts.iter().filter(concerns).filter(wanted).filter(|f| f.value.to_string() != "auto").copied().collect();
             // One that was asked for holds: the other is of another start.
             let met = facts.iter().filter(concerns).any(|f| f.basis != Basis::Record && ran.iter().any(|r| same(&r.value, &f.value)));
             if asked.is_empty() || (met && ran.len() == 1) {
                 continue;
             }
             let both: Vec<&Fact> = ran.iter().chain(&asked).copied().collect();
-            out.push(Disagreement { name: name.into(), sort: Sort::Asked, role: first.role.clone(), sides: sides(&both, &facts, &[worker]) });
+            out.push(Disagreement {
+                name: name.into(),
+                sort: Sort::Asked,
+                role: first.role.clone(),
+                sides: sides(&both, &facts, &[worker]),
+            });
         }
     }
     out.sort_by(|a, b| (a.sort, known::place_of(&a.name), &a.name).cmp(&(b.sort, known::place_of(&b.name), &b.name)));
@@ -257,9 +292,8 @@ fn sides(of: &[&Fact], all: &[&Fact], workers: &[&str]) -> Vec<Side> {
             continue;
         }
         let mut side = Side { value: fact.value.clone(), basis: fact.basis, workers: Vec::new(), cites: Vec::new() };
-        let mine = |f: &&&Fact| {
-            same(&f.value, &fact.value) && f.basis == fact.basis && f.worker.as_deref().is_none_or(|w| workers.contains(&w))
-        };
+        let mine =
+            |f: &&&Fact| same(&f.value, &fact.value) && f.basis == fact.basis && f.worker.as_deref().is_none_or(|w| workers.contains(&w));
         for fact in all.iter().filter(mine) {
             side.workers.extend(fact.worker.clone().filter(|w| !side.workers.contains(w)));
             for cite in &fact.cites {
@@ -317,7 +351,11 @@ mod tests {
     fn told(facts: Vec<Fact>) -> Vec<String> {
         let table = Table::new(facts, &Asked::default());
         let side = |s: &Side| format!("{}:{}@{}", s.value, s.workers.join("+"), s.cites.len());
-        table.disagreements.iter().map(|d| format!("{} {} {}", d.sort.name(), d.name, d.sides.iter().map(side).collect::<Vec<_>>().join(" "))).collect()
+        table
+            .disagreements
+            .iter()
+            .map(|d| format!("{} {} {}", d.sort.name(), d.name, d.sides.iter().map(side).collect::<Vec<_>>().join(" ")))
+            .collect()
     }
 
     #[test]

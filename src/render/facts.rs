@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use crate::facts::table::{Disagreement, Row, Side, Table, Unknown};
+use crate::facts::table::{Cited, Disagreement, Row, Side, Table, Unknown};
 use crate::facts::{Basis, Cite, Who};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, Tone};
@@ -151,12 +151,12 @@ impl Answer<'_> {
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "group,fact,value,workers,roles,how,disputed,where,note")?;
         for row in &self.table.rows {
-            let at: Vec<String> = row.cites.iter().map(place).collect();
-            let value = row.value.to_string();
+            let at: Vec<String> = row.cites.iter().map(|c| place(&c.cite)).collect();
+            let (value, how) = (row.value.to_string(), row.bases().join(" "));
             let (workers, roles) = (workers(&row.who).join(" "), roles(&row.who).join(" "));
             let disputed = if row.disputed { "true" } else { "false" };
             let (at, note) = (at.join(" "), row.note.as_deref().unwrap_or(""));
-            let cells = [row.group, &row.name, &value, &workers, &roles, row.basis.name(), disputed, &at, note];
+            let cells = [row.group, &row.name, &value, &workers, &roles, &how, disputed, &at, note];
             let cells: Vec<_> = cells.iter().map(|c| csv_field(c)).collect();
             writeln!(out, "{}", cells.join(","))?;
         }
@@ -192,17 +192,20 @@ impl Answer<'_> {
 
 /// Does a row need its note to be understood?
 fn speaks(row: &Row) -> bool {
-    row.group == "windows" || matches!(row.name.as_str(), "role" | "incarnations") || row.name.starts_with("hicache_") || matches!(row.basis, Basis::Computed | Basis::Bounds)
+    row.group == "windows"
+        || matches!(row.name.as_str(), "role" | "incarnations")
+        || row.name.starts_with("hicache_")
+        || matches!(row.basis, Basis::Computed | Basis::Bounds)
 }
 
 fn cells_of(row: &Row) -> [String; 5] {
     let at = match row.cites.as_slice() {
         [] => String::new(),
-        [one] => place(one),
-        [first, rest @ ..] => format!("{} +{}", place(first), rest.len()),
+        [one] => place(&one.cite),
+        [first, rest @ ..] => format!("{} +{}", place(&first.cite), rest.len()),
     };
     let mark = if row.disputed { "!" } else { "" };
-    [row.name.clone(), format!("{}{mark}", row.value), whose(&row.who), row.basis.name().to_string(), at]
+    [row.name.clone(), format!("{}{mark}", row.value), whose(&row.who), row.bases().join(", "), at]
 }
 
 /// `path:line`, with the key path of a configuration file behind it.
@@ -236,12 +239,18 @@ fn roles(who: &[Who]) -> Vec<&str> {
     out
 }
 
-fn cites_json(cites: &[Cite]) -> Json {
-    let one = |cite: &Cite| {
-        let line = (cite.line > 0).then_some(cite.line);
-        json!({ "at": cite.at(), "path": cite.name, "line": line, "key": cite.key })
-    };
-    cites.iter().map(one).collect()
+fn cite_json(cite: &Cite) -> Json {
+    let line = (cite.line > 0).then_some(cite.line);
+    json!({ "at": cite.at(), "path": cite.name, "line": line, "key": cite.key })
+}
+
+fn cited_json(one: &Cited) -> Json {
+    let mut json = cite_json(&one.cite);
+    if let Some(object) = json.as_object_mut() {
+        object.insert("how".into(), one.basis.name().into());
+        object.insert("worker".into(), one.worker.clone().into());
+    }
+    json
 }
 
 fn row_json(row: &Row) -> Json {
@@ -251,10 +260,10 @@ fn row_json(row: &Row) -> Json {
         "value": json_value(&row.value),
         "workers": workers(&row.who),
         "roles": roles(&row.who),
-        "how": row.basis.name(),
+        "how": row.bases(),
         "note": row.note,
         "disputed": row.disputed,
-        "citations": cites_json(&row.cites),
+        "citations": row.cites.iter().map(cited_json).collect::<Vec<_>>(),
     })
 }
 
@@ -264,7 +273,7 @@ fn disagreement_json(one: &Disagreement) -> Json {
             "value": json_value(&side.value),
             "how": side.basis.name(),
             "workers": side.workers,
-            "citations": cites_json(&side.cites),
+            "citations": side.cites.iter().map(cite_json).collect::<Vec<_>>(),
         })
     };
     json!({
