@@ -172,7 +172,7 @@ pub static KNOWN: &[Known] = &[
         "signals",
         &[],
         Of::Frontend,
-        "`Audit initialized` in the frontend's log, or DYN_AUDIT_* in its environment (1.3 and earlier)",
+        "`Audit initialized` (to 1.3) or the records of `Request trace initialized` (1.4 and later) in the frontend's log",
     ),
     known("otlp_export", "signals", &[], Of::None, ""),
     known("system_port", "signals", &[], Of::None, ""),

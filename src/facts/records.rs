@@ -27,10 +27,14 @@ pub struct Said {
     pub hints: Vec<(&'static Hint, Cite)>,
     /// What drivers and load generators say of the end of a benchmark.
     pub ends: Vec<End>,
+    /// A part of a source says more than is kept.
+    pub cut: bool,
 }
 
 /// Different values of one fact that one part of a source says: more are no configuration.
 const MAX_VALUES: usize = 16;
+/// Names of facts, starts and ends that a part of a source says: more are no log of a run.
+const MAX_SAID: usize = 20_000;
 /// Records of a kind of which the version is asked, a part of a source.
 const MAX_HINTS: u32 = 8;
 
@@ -43,9 +47,13 @@ pub fn read(sources: &Sources, whose: &Whose<'_>) -> (Said, Vec<NotRead>) {
     let all: Vec<Result<Said, NotRead>> = sources.sources.par_iter().map(of).collect();
     let mut said = Said::default();
     let mut not_read = Vec::new();
-    for one in all {
+    for (source, one) in sources.sources.iter().zip(all) {
         match one {
             Ok(one) => {
+                if one.cut {
+                    let why = format!("says more than {MAX_SAID} facts, starts or ends in a part of it; the rest is not kept");
+                    not_read.push(NotRead { name: source.name.clone(), why, next: String::new(), failure: true });
+                }
                 said.facts.extend(one.facts);
                 said.starts.extend(one.starts);
                 said.ends.extend(one.ends);
@@ -75,7 +83,8 @@ fn of_source(source: &Asked, bytes: &[u8], whose: &Whose<'_>) -> Said {
     let mut out = Said::default();
     let mut lines = 0;
     for (part, has) in parts {
-        let Said { facts, starts, ends, hints } = part.said;
+        let Said { facts, starts, ends, hints, cut } = part.said;
+        out.cut |= cut;
         let moved = |mut cite: Cite| {
             cite.line += lines;
             cite
@@ -125,7 +134,19 @@ impl<'s> Part<'s> {
         Cite { name: self.source.name.clone(), line, key: None }
     }
 
+    fn start(&mut self, who: &Who, kind: &'static str, cite: Cite) {
+        if self.said.starts.len() < MAX_SAID {
+            self.said.starts.push((who.clone(), kind, cite));
+        } else {
+            self.said.cut = true;
+        }
+    }
+
     fn add(&mut self, fact: Fact) {
+        if self.said.facts.len() >= MAX_SAID {
+            self.said.cut = true;
+            return;
+        }
         let seen = self.seen.entry((fact.name.clone(), fact.worker.clone())).or_default();
         if seen.len() < MAX_VALUES && !seen.contains(&fact.value) {
             seen.push(fact.value.clone());
@@ -160,7 +181,11 @@ impl<'s> Part<'s> {
             }
         }
         if let Some(end) = ends::of(event, facts, &self.source.name) {
-            self.said.ends.push(end);
+            if self.said.ends.len() < MAX_SAID {
+                self.said.ends.push(end);
+            } else {
+                self.said.cut = true;
+            }
         }
         match kind {
             "server_args" | "scheduler_sized" | "kv_cache_allocated" | "hicache_allocated" | "hicache_storage" | "tree_cache" => {
@@ -185,7 +210,7 @@ impl<'s> Part<'s> {
         match event.kind.name {
             "server_args" => {
                 let cite = self.cite(line);
-                self.said.starts.push((who.clone(), event.kind.name, cite.clone()));
+                self.start(&who, event.kind.name, cite.clone());
                 let mut found = Vec::new();
                 for field in &event.fields {
                     files::argument(&field.name, field.value.clone().into_owned(), &who, Basis::Record, cite.clone(), &mut found);
@@ -226,7 +251,7 @@ impl<'s> Part<'s> {
             "runtime_config" => {
                 if let Some(rest) = text.strip_prefix("dynamo runtime configuration:") {
                     let cite = self.cite(line);
-                    self.said.starts.push((who.clone(), event.kind.name, cite));
+                    self.start(&who, event.kind.name, cite);
                     match after(rest, "system_port=") {
                         Some(port) => self.put("system_port", leaves::typed(port), &who, line),
                         None => self.field(event, "system_port", "system_port", &who, line),
@@ -299,7 +324,14 @@ impl<'s> Part<'s> {
         } else {
             return;
         };
-        self.put(name, Value::Bool(true), who, line);
+        // From 1.4 on an audit is the payload rows of the request trace, which may be all that it has.
+        match event.get("records") {
+            Some(Value::Str(records)) if name == "request_trace" => {
+                self.put("request_trace", Value::Bool(records.contains("request_end")), who, line);
+                self.put("audit", Value::Bool(records.contains("request_payload")), who, line);
+            }
+            _ => self.put(name, Value::Bool(true), who, line),
+        }
         for field in ["records", "sinks", "file_format", "capacity"] {
             self.field(event, field, &format!("{name}_{field}"), who, line);
         }
@@ -340,7 +372,7 @@ impl<'s> Part<'s> {
         let text = message(record, event);
         if text.starts_with("Starting router on ") {
             let cite = self.cite(line);
-            self.said.starts.push((who.clone(), event.kind.name, cite));
+            self.start(&who, event.kind.name, cite);
             if let Some(Value::Str(mode)) = event.get("mode") {
                 let mode = mode.split([' ', '{']).next().unwrap_or("").to_string();
                 self.put("router_deployment", Value::Str(mode.into()), &who, line);

@@ -30,6 +30,9 @@ const MAX_WIDTH: usize = 40;
 /// Longer values are cut in a table for people.
 const MAX_VALUE: usize = 100;
 
+/// More workers are counted there.
+const MAX_NAMES: usize = 6;
+
 impl Answer<'_> {
     /// Writes it.
     pub fn write(&self, format: Format, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
@@ -52,6 +55,10 @@ impl Answer<'_> {
     /// For a terminal; a long value is cut unless it was asked for by name.
     fn cells(&self, row: &Row) -> [String; 5] {
         let mut cells = cells_of(row).map(|c| terminal(&c).into_owned());
+        let names = workers(&row.who);
+        if let Some((some, more)) = names.split_at_checked(MAX_NAMES).filter(|(_, more)| !more.is_empty()) {
+            cells[2] = format!("{} and {} more", terminal(&some.join(", ")), more.len());
+        }
         if !self.named && cells[1].chars().count() > MAX_VALUE {
             let mark = if row.disputed { "!" } else { "" };
             cells[1] = format!("{}…{mark}", cells[1].chars().take(MAX_VALUE).collect::<String>());

@@ -354,7 +354,7 @@ fn case_switches_of_dynamo() {
         assert_eq!(of(&answer, "host_blocks", worker), [json!(512)]);
         assert_eq!(of(&answer, "kv_pool_tokens", worker), [json!(256 * 16)]);
     }
-    assert!(unknown(&answer).contains(&"audit"));
+    assert_eq!(of(&answer, "audit", "frontend"), [json!(true)]);
     assert_eq!(answer["disagreements"], json!([]));
     println!("{} citations opened", open_all(&answer, &run));
 }
@@ -367,8 +367,11 @@ fn case_audit_and_trace_are_told_apart() {
     let (b, v) = (temp.path().join("B1"), temp.path().join("V061"));
     copy(&b1, &b);
     copy(&v061, &v);
-    // Line 8 of the frontend's log: the trace holds payloads alone.
+    // Line 8 of the frontend's log: the trace holds payloads alone, as DYN_REQUEST_TRACE="0" and DYN_AUDIT_FORCE_LOGGING="1" in commands.txt ask.
     let answer = facts(&[b.to_str().unwrap()]);
+    assert_eq!((&row(&answer, "request_trace")["value"], &row(&answer, "audit")["value"]), (&json!(false), &json!(true)));
+    assert_eq!(row(&answer, "DYN_AUDIT_FORCE_LOGGING")["value"], 1);
+    assert_eq!(answer["disagreements"], json!([]));
     assert_eq!(row(&answer, "request_trace_records")["value"], "[\"request_payload\"]");
     // Line 3: `Audit initialized`; no request trace in 0.6.1.
     let answer = facts(&[v.to_str().unwrap(), "--all"]);
@@ -412,6 +415,8 @@ fn case_direct_run() {
     }
     assert_eq!(row(&answer, "load_command")["citations"].as_array().unwrap().len(), 2);
     assert!(unknown(&answer).contains(&"benchmark_state"));
+    // grep 'Request trace initialized' logs/router.log: records=["request_end", "tool"].
+    assert_eq!((of(&answer, "request_trace", "router"), of(&answer, "audit", "router")), (vec![json!(true)], vec![json!(false)]));
     assert_eq!(answer["disagreements"], json!([]));
     // The runner's own output says how it ended: lines 7 and 9.
     let log = temp.path().join("runner.log");
