@@ -79,7 +79,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         return Ok(exit::NOTHING);
     }
     table.only(&|name| matcher.as_ref().is_none_or(|m| m.is_match(name)), args.worker.as_deref());
-    let empty = table.rows.is_empty() && !(args.all && !table.unknown.is_empty());
+    let empty = table.rows.is_empty() && (!args.all || table.unknown.is_empty());
     if empty {
         let why = if nothing { "no source says how it was configured" } else { "no source says a fact of this name" };
         writeln!(err, "corr: {}: {why}; --all says where it would be found", terminal(&args.run))?;

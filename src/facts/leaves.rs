@@ -89,10 +89,8 @@ fn json_value(bytes: &[u8], at: usize, path: String, depth: usize, lines: &Lines
         return;
     }
     let mut walk = if array { json::items(bytes) } else { json::members(bytes) };
-    let mut n = 0usize;
-    for member in walk.by_ref() {
+    for (n, member) in walk.by_ref().enumerate() {
         let path = if array { format!("{path}[{n}]") } else { joined(&path, &String::from_utf8_lossy(member.key)) };
-        n += 1;
         json_value(member.value, at + member.at, path, depth + 1, lines, out);
     }
     if !matches!(walk.end(), json::End::Closed(_)) {
@@ -108,6 +106,8 @@ pub fn of_toml(text: &str) -> Leaves {
         Ok(table) => toml_table(table.get_ref(), "", 0, &lines, &mut out),
         Err(error) => out.damage = Some(format!("no TOML: {}", error.message())),
     }
+    // The table is sorted by key.
+    out.all.sort_by_key(|leaf| leaf.line);
     out
 }
 

@@ -331,7 +331,7 @@ fn unknown(facts: &[Fact], asked: &Asked) -> Vec<Unknown> {
         };
         let off = |who: &Who| who.worker.as_ref().is_some_and(|w| switched_off.contains(w));
         let all = asked.who.get(&known.of).map_or(&[][..], Vec::as_slice);
-        let who: Vec<Who> = all.iter().filter(|w| !says(w) && !(known.of == Of::Hicache && off(w))).cloned().collect();
+        let who: Vec<Who> = all.iter().filter(|w| !(says(w) || (known.of == Of::Hicache && off(w)))).cloned().collect();
         if !who.is_empty() {
             out.push(Unknown { name: known.name, group: known.group, who, needs: known.needs.to_string() });
         }
