@@ -245,6 +245,29 @@ fn a_benchmark_is_finished_only_if_a_record_says_so() {
 }
 
 #[test]
+fn a_result_says_the_load_and_that_it_came_to_its_end() {
+    let temp = tempfile::tempdir().unwrap();
+    let result = |concurrency: u32| {
+        format!(
+            "{{\"date\": \"20261129-185432\", \"backend\": \"dynamo\", \"model_id\": \"tiny\", \"tokenizer_id\": \"tiny\", \"num_prompts\": 64, \"request_rate\": 2.5, \"max_concurrency\": {concurrency}, \"duration\": 20.5, \"completed\": 64}}\n"
+        )
+    };
+    for concurrency in [8, 16] {
+        write(temp.path(), &format!("results_concurrency_{concurrency}.json"), &result(concurrency));
+    }
+    let answer = facts(&[temp.path().to_str().unwrap()]);
+    // Two levels are two values of the load, and no disagreement.
+    let levels = answer["facts"].as_array().unwrap().iter().filter(|r| r["name"] == "load_concurrency");
+    assert_eq!(levels.map(|r| r["value"].as_i64().unwrap()).collect::<std::collections::BTreeSet<_>>(), [8, 16].into());
+    assert_eq!(answer["disagreements"], json!([]));
+    assert_eq!(row(&answer, "load_request_rate")["value"], 2.5);
+    assert_eq!(row(&answer, "load_requests")["value"], 64);
+    assert_eq!(row(&answer, "model")["value"], "tiny");
+    let state = row(&answer, "benchmark_state");
+    assert_eq!((&state["value"], state["citations"].as_array().unwrap().len()), (&json!("finished"), 2));
+}
+
+#[test]
 fn case_hicache_over_restarts() {
     let Some(case) = case("sglang/b2-0523-hicache-restart") else { return };
     let temp = tempfile::tempdir().unwrap();
