@@ -10,6 +10,7 @@
 
 pub mod cli;
 pub mod evidence;
+pub mod facts;
 pub mod metrics;
 pub mod query;
 pub mod render;

@@ -3,6 +3,9 @@
 
 mod program;
 
+#[path = "bad_input/captures.rs"]
+mod captures;
+
 use std::fs;
 use std::io::Write;
 
@@ -415,62 +418,4 @@ fn a_run_begins_and_ends_at_its_outermost_stamps() {
     // Stamps are a second wide: the run is [:00, :10), the window [:03, :08).
     assert_eq!(rows(&by_scan), ["run/a.log:3", "run/a.log:1", "run/a.log:5"], "{}", by_scan.stderr);
     assert_eq!(rows(&by_index), rows(&by_scan), "{}", by_index.stderr);
-}
-
-/// A scrape of one counter at a time in whole seconds, as `corr scrape` writes it.
-fn scrape(at: i64, url: &str, worker: &str, value: u32) -> String {
-    format!(
-        "{{\"timestamp_ns\":{},\"endpoint_url\":\"{url}\",\"role\":\"backend\",\"worker_id\":\"{worker}\",\"duration_ns\":1000000,\"text\":\"# TYPE a_total counter\\na_total {value}\\n\"}}\n",
-        1_795_976_900_000_000_000i64 + at * 1_000_000_000
-    )
-}
-
-#[test]
-fn a_table_that_cannot_be_read_is_named_beside_one_that_can() {
-    let good: String = (0..4).map(|i| scrape(i * 10, "http://h:1/metrics", "w0", 5)).collect();
-    let place = place(&[("raw_prometheus.jsonl", good.as_bytes()), ("final.parquet", b"PAR1 cut off in the middle")]);
-    let ran = place.corr(&["metrics", "run", "a_total", "--since", "start", "--until", "end"]);
-    assert_eq!(ran.code, PART, "{}", ran.stderr);
-    assert!(ran.stdout.contains("in the window 0 exactly"), "{}", ran.stdout);
-    let line = ran.stderr.lines().find(|l| l.contains("final.parquet")).expect("it is named");
-    assert!(line.contains("footer cannot be read") && line.contains("copy it again"), "{line}");
-}
-
-#[test]
-fn damage_is_told_beside_the_figure_that_rests_on_the_rest() {
-    let mut lines: String = (0..4).map(|i| scrape(i * 10, "http://h:1/metrics", "w0", 5 + i as u32)).collect();
-    let second = lines.find('\n').expect("a line") + 1;
-    lines.insert_str(second, "{\"timestamp_ns\": cut\n");
-    let place = place(&[("raw_prometheus.jsonl", lines.as_bytes())]);
-    let ran = place.corr(&["metrics", "run", "a_total", "--since", "start", "--until", "end"]);
-    assert_eq!(ran.code, PART, "{}", ran.stderr);
-    assert!(ran.stdout.contains("3 between 4 samples"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("raw_prometheus.jsonl:2"), "{}", ran.stderr);
-}
-
-#[test]
-fn two_workers_behind_one_address_are_two_endpoints() {
-    let url = "http://balancer:1/metrics";
-    let both = |i: i64| scrape(i * 10, url, "w0", 10) + &scrape(i * 10 + 5, url, "w1", 1000);
-    let place = place(&[("raw_prometheus.jsonl", (0..4).map(both).collect::<String>().as_bytes())]);
-    let ran = place.corr(&["metrics", "run", "a_total", "--since", "start", "--until", "end", "--format", "csv"]);
-    assert_eq!(ran.code, FOUND, "{}", ran.stderr);
-    let lines = rows(&ran);
-    assert_eq!(lines.len(), 2, "{}", ran.stdout);
-    assert!(lines.iter().all(|l| l.contains("answered,0,")), "neither moved: {}", ran.stdout);
-}
-
-#[test]
-fn what_is_not_there_is_said_and_exits_by_it() {
-    let good: String = (0..4).map(|i| scrape(i * 10, "http://h:1/metrics", "w0", 5)).collect();
-    let place = place(&[("raw_prometheus.jsonl", good.as_bytes())]);
-    let ran = place.corr(&["metrics", "run", "b_total", "--format", "json"]);
-    assert_eq!(ran.code, NOTHING);
-    assert!(serde_json::from_str::<serde_json::Value>(&ran.stdout).is_ok(), "{}", ran.stdout);
-    assert!(ran.stderr.contains("did you mean `a_total`?"), "{}", ran.stderr);
-    let ran = place.corr(&["metrics", "run", "a_total", "--by", "nobody", "--since", "start", "--until", "end"]);
-    assert_eq!(ran.code, ERROR);
-    let ran = place.corr(&["metrics", "run", "a_total", "--since", "@1795976911", "--until", "@1795976919"]);
-    assert_eq!(ran.code, NOTHING, "no sample in the window: {}", ran.stdout);
-    assert!(ran.stdout.contains("unknown, not zero"), "{}", ran.stdout);
 }

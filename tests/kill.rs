@@ -14,6 +14,8 @@ const KILLS: usize = 20;
 /// Bytes of each of three sources before and after it grew.
 const BEFORE: usize = 8 << 20;
 const AFTER: usize = 10 << 20;
+/// Scrapes before a capture grew to twice as many.
+const SCRAPES: u64 = 600;
 
 /// Numbers that are the same on every run (xorshift).
 struct Random(u64);
@@ -64,6 +66,20 @@ fn log(size: usize, seed: u64) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Scrapes of 40 series, one a second.
+fn scrapes(range: std::ops::Range<u64>) -> Vec<u8> {
+    let mut text = String::new();
+    for at in range {
+        let _ =
+            write!(text, "{{\"timestamp_ns\":{},\"endpoint_url\":\"http://h:1/metrics\",\"text\":\"", (1_779_235_200 + at) * 1_000_000_000);
+        for series in 0..40 {
+            let _ = write!(text, "a_total{{n=\\\"{series}\\\"}} {}\\n", at * series);
+        }
+        text.push_str("\"}\n");
+    }
+    text.into_bytes()
+}
+
 fn generation(place: &Place) -> u64 {
     let text = fs::read_to_string(place.path("run/.corr/manifest.json")).expect("a manifest");
     let manifest: Json = serde_json::from_str(&text).expect("the manifest is whole");
@@ -86,10 +102,18 @@ fn answers(place: &Place) -> Vec<String> {
         assert!(!ran.stderr.contains("damaged") && !ran.stderr.contains("changed since"), "{}", ran.stderr);
         ran.stdout
     };
-    questions.iter().map(ask).collect()
+    questions.iter().map(ask).chain([figures(place).0]).collect()
 }
 
-/// Directories of segments that the store has, and those that its manifest names.
+/// What the metric capture answers, and what is said of the index.
+fn figures(place: &Place) -> (String, String) {
+    let ran = place.corr(&["metrics", "run", "a_total{n=\"7\"}", "--rows", "--limit", "0", "--format", "csv"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("damaged"), "{}", ran.stderr);
+    (ran.stdout, ran.stderr)
+}
+
+/// Directories of segments and captures that the store has, and those that its manifest names.
 fn segments(place: &Place) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut there = BTreeSet::new();
     for entry in fs::read_dir(place.path("run/.corr")).expect("the store") {
@@ -106,6 +130,9 @@ fn segments(place: &Place) -> (BTreeSet<String>, BTreeSet<String>) {
             named.insert(segment["dir"].as_str().expect("a name").to_string());
         }
     }
+    for captures in manifest["captures"].as_array().expect("captures") {
+        named.insert(captures["dir"].as_str().expect("a name").to_string());
+    }
     (there, named)
 }
 
@@ -116,6 +143,7 @@ fn a_killed_indexer_leaves_the_old_index_or_the_new_one() {
     for (path, bytes) in &logs {
         place.write(path, &bytes[..BEFORE]);
     }
+    place.write("run/raw_prometheus.jsonl", &scrapes(0..SCRAPES));
     let ran = place.corr(&["index", "run"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     copy_tree(&place.path("run/.corr"), &place.path("before"));
@@ -123,6 +151,8 @@ fn a_killed_indexer_leaves_the_old_index_or_the_new_one() {
     for (path, bytes) in &logs {
         place.append(path, &bytes[BEFORE..]);
     }
+    place.append("run/raw_prometheus.jsonl", &scrapes(SCRAPES..SCRAPES * 2));
+    assert!(figures(&place).1.contains("run/raw_prometheus.jsonl: changed since it was indexed"));
     // The old index answers for what it knows, the tail is scanned: the answer is that of the new index.
     let by_old = answers(&place);
     let started = Instant::now();
@@ -132,6 +162,7 @@ fn a_killed_indexer_leaves_the_old_index_or_the_new_one() {
     let new = generation(&place);
     assert!(new > old);
     let expected = answers(&place);
+    assert!(!figures(&place).1.contains("index"), "{}", figures(&place).1);
     assert_eq!(by_old, expected);
 
     let mut random = Random(20_261_129);
@@ -149,6 +180,7 @@ fn a_killed_indexer_leaves_the_old_index_or_the_new_one() {
         let now = generation(&place);
         assert!(now == old || now == new, "generation {now} after kill {kill}; before {old}, after {new}");
         completed += usize::from(now == new);
+        assert_eq!(figures(&place).1.contains("changed since it was indexed"), now == old, "generation {now} after kill {kill}");
         assert_eq!(answers(&place), expected, "after kill {kill} at {share:.2}");
         if kill % 4 == 0 {
             let ran = place.corr(&["index", "run"]);

@@ -2,14 +2,26 @@
 
 mod program;
 
+#[path = "metrics_truth/clocks.rs"]
+mod clocks;
+#[path = "metrics_truth/direct_run.rs"]
+mod direct_run;
+#[path = "metrics_truth/layouts.rs"]
+mod layouts;
+#[path = "metrics_truth/prometheus.rs"]
+mod prometheus;
+#[path = "metrics_truth/tachometer.rs"]
+mod tachometer;
+
 use std::path::{Path, PathBuf};
 
 use program::Place;
+use serde_json::Value;
 
 fn cases(below: &str) -> Option<PathBuf> {
     let root = std::env::var_os("CORR_CASES").map_or_else(|| PathBuf::from("../shared/cases"), PathBuf::from);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(root).join(below);
-    if !folder.is_dir() {
+    if !folder.exists() {
         println!("skipped: no cases {below} (set CORR_CASES)");
         return None;
     }
@@ -17,71 +29,55 @@ fn cases(below: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Tokens from the device's cache over one minute: 60 samples, 292732 to 792921 (cases/metrics/README.md, "Check").
-#[test]
-fn one_question_is_answered_alike_by_every_layout_that_holds_every_scrape() {
-    let Some(folder) = cases("metrics") else { return };
+/// A place with copies of files and folders of the cases, each under the last part of its path.
+fn place(folder: &Path, parts: &[&str]) -> Place {
     let place = Place::new();
-    for part in ["raw", "layouts"] {
-        program::copy_tree(&folder.join(part), &place.path(part));
+    for part in parts {
+        let (from, to) = (folder.join(part), place.path(part.rsplit('/').next().unwrap()));
+        if from.is_dir() {
+            program::copy_tree(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).unwrap();
+        }
     }
-    let t0 = 1_795_976_920.614_73;
-    let (since, until) = (format!("@{:.5}", t0 + 60.0), format!("@{:.5}", t0 + 120.0));
-    let mut asked = 0;
-    for run in [
-        "raw/raw_prometheus.jsonl.gz",
-        "layouts/L01_narrow_map.parquet",
-        "layouts/L02_narrow_json.parquet",
-        "layouts/L03_narrow_list_struct.parquet",
-        "layouts/L04_narrow_label_columns.parquet",
-        "layouts/L05_wide.parquet",
-        "layouts/L07_*.parquet",
-        "layouts/L08_nested_series.parquet",
-        "layouts/L08_victoriametrics_export.jsonl.gz",
-        "layouts/L09_srt_schema2.jsonl.gz",
-        "layouts/L10_grafana_joined.csv",
-        "layouts/L12_prom2parquet",
-        "layouts/A_aiperf/server_metrics_export.jsonl.gz",
-        "layouts/T_tachometer/genB_final.parquet",
-    ] {
-        let selector = "sglang:cached_tokens_total{cache_source=\"device\"}";
-        let ran = place.corr(&["metrics", run, selector, "--since", &since, "--until", &until, "--format", "json"]);
-        let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{run}: {e}: {}", ran.stderr));
-        let figures = answer["figures"].as_array().unwrap();
-        assert_eq!(figures.len(), 1, "{run}: {}", ran.stderr);
-        let found = &figures[0]["answer"];
-        assert_eq!(
-            (&found["n"], &found["first"]["value"], &found["last"]["value"]),
-            (&60.into(), &292_732.0.into(), &792_921.0.into()),
-            "{run}"
-        );
-        assert_eq!(found["inner"]["value"], 500_189.0, "{run}");
-        asked += 1;
-    }
-    println!("{asked} layouts");
+    place
 }
 
-/// Requests that the router's log completed, in bins of ten seconds, against what the frontend counted in the same ten seconds.
-#[test]
-fn a_log_and_its_counter_agree_in_every_bin_that_the_capture_covers() {
-    let Some(folder) = cases("tachometer/run_dynamo/corr-direct-20261129T185427Z-1") else { return };
-    let place = Place::new();
-    program::copy_tree(&folder, &place.path("run"));
-    let selector = "dynamo_frontend_requests_total{status=\"success\",request_type=\"stream\"}";
-    let query = "kind:request_completed request_type:stream status:success";
-    let ran = place.corr(&["query", "run", query, "--histogram", "10s", "--metrics", selector, "--format", "json"]);
-    let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
-    let mut compared = 0;
-    for bin in answer["bins"].as_array().unwrap() {
-        let figure = &bin["metrics"][0];
-        if figure["spans_window"] != "whole" {
-            continue;
-        }
-        let count = bin["count"].as_f64().unwrap();
-        let (least, most) = (figure["answer"]["least"].as_f64().unwrap(), figure["answer"]["most"].as_f64().unwrap());
-        assert!((least..=most).contains(&count), "{}: {count} in [{least}, {most}]", bin["start"]);
-        compared += 1;
-    }
-    println!("{compared} bins");
-    assert!(compared >= 4);
+/// The answer to `corr metrics`, whatever its exit code.
+fn ask(place: &Place, args: &[&str]) -> Value {
+    let ran = place.corr(&[&["metrics"], args, &["--format", "json"]].concat());
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}: {}", ran.stderr))
+}
+
+/// The same as people read it.
+fn text(place: &Place, args: &[&str]) -> String {
+    let ran = place.corr(&[&["metrics"], args].concat());
+    format!("{}{}", ran.stdout, ran.stderr)
+}
+
+/// The figures of an answer.
+fn figures(answer: &Value) -> &Vec<Value> {
+    answer["figures"].as_array().unwrap()
+}
+
+/// When the metrics data set began (its `meta.json`), seconds since the epoch.
+const T0: f64 = 1_795_976_920.614_73;
+
+/// A window of the metrics data set, in seconds from its beginning.
+fn window(from: f64, to: f64) -> [String; 4] {
+    ["--since".into(), format!("@{:.5}", T0 + from), "--until".into(), format!("@{:.5}", T0 + to)]
+}
+
+/// Nanoseconds since the epoch of a time that corr wrote.
+fn ns(time: &Value) -> i64 {
+    let time = time.as_str().unwrap_or_else(|| panic!("a time, not {time}"));
+    chrono::DateTime::parse_from_rfc3339(time).unwrap_or_else(|e| panic!("{time}: {e}")).timestamp_nanos_opt().unwrap()
+}
+
+/// The text of a gzip file.
+fn unzip(path: &Path) -> String {
+    use std::io::Read;
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text
 }

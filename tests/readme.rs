@@ -31,16 +31,21 @@ fn every_command_of_the_readme_answers() {
         ran += 1;
     }
     assert!(ran >= 12, "only {ran} commands were found");
-    // The answer that the README shows is the answer that is given.
-    let shown = Command::new(env!("CARGO_BIN_EXE_corr"))
-        .args(["query", "fixtures/direct-run", "chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"])
-        .current_dir(temp.path())
-        .output()
-        .unwrap();
-    let answer = String::from_utf8(shown.stdout).unwrap();
-    let block = readme.split("spells the id:\n\n```\n").nth(1).unwrap().split("```").next().unwrap();
-    for line in block.lines().filter(|l| *l != "…") {
-        let start = line.trim_end_matches('…');
-        assert!(answer.lines().any(|l| l.starts_with(start.trim_end())), "the README shows\n{line}\nwhich is not in\n{answer}");
+    // The answers that the README shows are the answers that are given.
+    for (before, command) in [
+        ("spells the id:", "query fixtures/direct-run chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"),
+        (
+            "The second command answers:",
+            "metrics fixtures/metrics-run 'sglang:prompt_tokens_total{is_streaming=\"true\"}' --since 2026-11-29T18:30:42.5Z --until 2026-11-29T18:31:00Z",
+        ),
+    ] {
+        assert!(readme.contains(command), "the README has no `{command}`");
+        let shown = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(command)).current_dir(temp.path()).output().unwrap();
+        let answer = String::from_utf8(shown.stdout).unwrap();
+        let block = readme.split(&format!("{before}\n\n```\n")).nth(1).unwrap().split("```").next().unwrap();
+        for line in block.lines().filter(|l| *l != "…") {
+            let start = line.trim_end_matches('…');
+            assert!(answer.lines().any(|l| l.starts_with(start.trim_end())), "the README shows\n{line}\nwhich is not in\n{answer}");
+        }
     }
 }

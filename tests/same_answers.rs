@@ -3,6 +3,9 @@
 
 mod program;
 
+#[path = "same_answers/kept.rs"]
+mod kept;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! Answers against what is known to have happened: the clients' own records of the captures in shared/cases. The answers are never given to corr: only
 //! the run is copied. Without the cases each test says that it was skipped.
 
+mod facts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use corr_parsers::event::{Field, Value};
 
+use crate::compare::{CompareOf, ShareOf, signal};
 use crate::definition::{Condition, Edge, Flag, Instrument, Literal, Signal, Table, Unmapped};
 
 /// Where a signal stands in the table.
@@ -22,6 +23,10 @@ pub enum TableError {
     Source { edge: String, signal: String },
     #[error("edge `{edge}`: signal `{signal}` asks for the flag `{flag}`, which there is not")]
     Flag { edge: String, signal: String, flag: String },
+    #[error("signal `{signal}` names the edge `{edge}`, which there is not")]
+    Edge { edge: String, signal: String },
+    #[error("`{0}` is no edge/signal of the table")]
+    Path(String),
     #[error("the {what} `{id}` is declared twice")]
     Twice { what: &'static str, id: String },
     #[error("too many edges or signals")]
@@ -39,6 +44,8 @@ pub struct Edges {
     off_kinds: HashMap<String, Vec<usize>>,
     flags: Vec<Flag>,
     flag_kinds: HashMap<String, Vec<usize>>,
+    shares: Vec<ShareOf>,
+    comparisons: Vec<CompareOf>,
 }
 
 impl Edges {
@@ -51,6 +58,7 @@ impl Edges {
         let mut instruments: Vec<Instrument> = Vec::new();
         let mut unmapped = Vec::new();
         let mut flags: Vec<Flag> = Vec::new();
+        let (mut shares, mut comparisons) = (Vec::new(), Vec::new());
         for table in tables {
             let mut own = BTreeSet::new();
             for edge in table.edges {
@@ -65,9 +73,18 @@ impl Edges {
                     None => edges.push(edge),
                 }
             }
+            for signal in table.signals {
+                let edge = signal.edge.clone().unwrap_or_default();
+                match edges.iter_mut().find(|e| e.id == edge) {
+                    Some(known) => known.signals.push(signal),
+                    None => return Err(TableError::Edge { edge, signal: signal.id }),
+                }
+            }
             instruments.extend(table.instruments);
             unmapped.extend(table.unmapped);
             flags.extend(table.flags);
+            shares.extend(table.shares);
+            comparisons.extend(table.comparisons);
         }
         let mut instrument_of = HashMap::new();
         let mut off_kinds: HashMap<String, Vec<usize>> = HashMap::new();
@@ -119,13 +136,28 @@ impl Edges {
                 }
             }
         }
-        Ok(Edges { edges, instruments, unmapped, by_kind, instrument_of, off_kinds, flags, flag_kinds })
+        let made = Edges { edges, instruments, unmapped, by_kind, instrument_of, off_kinds, flags, flag_kinds, shares, comparisons };
+        let of_shares = made.shares.iter().flat_map(|s| [&s.above, &s.below]);
+        let of_comparisons =
+            made.comparisons.iter().flat_map(|c| [Some(&c.left), Some(&c.right), c.left_times.as_ref()].into_iter().flatten());
+        if let Some(path) = of_shares.chain(of_comparisons).find(|path| signal(&made, path).is_none()) {
+            return Err(TableError::Path(path.clone()));
+        }
+        Ok(made)
     }
 
     /// Instruments that a record of this kind can say are off.
     pub fn told_off_by(&self, kind: &str) -> impl Iterator<Item = (usize, &Instrument)> {
         let of = self.off_kinds.get(kind).map_or(&[][..], |v| &v[..]);
         of.iter().filter_map(|i| Some((*i, self.instruments.get(*i)?)))
+    }
+
+    pub fn shares(&self) -> &[ShareOf] {
+        &self.shares
+    }
+
+    pub fn comparisons(&self) -> &[CompareOf] {
+        &self.comparisons
     }
 
     pub fn flags(&self) -> &[Flag] {

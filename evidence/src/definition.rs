@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::compare::{CompareOf, ShareOf};
+
 /// A whole table: the built-in one, or a user's additions.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +18,13 @@ pub struct Table {
     pub flags: Vec<Flag>,
     #[serde(default, rename = "edge")]
     pub edges: Vec<Edge>,
+    /// Signals that are added to edges of another table, each naming its edge.
+    #[serde(default, rename = "signal")]
+    pub signals: Vec<Signal>,
+    #[serde(default, rename = "share")]
+    pub shares: Vec<ShareOf>,
+    #[serde(default, rename = "compare")]
+    pub comparisons: Vec<CompareOf>,
     /// Rows of the upstream tables that no signal stands for, each with the reason.
     #[serde(default)]
     pub unmapped: Vec<Unmapped>,
@@ -139,6 +148,9 @@ pub struct Needs {
 pub struct Signal {
     /// Stable name inside the edge: `prefetched-tokens-total`.
     pub id: String,
+    /// The edge that it is of, where it does not stand in that edge's own table.
+    #[serde(default)]
+    pub edge: Option<String>,
     /// Name of the instrument that writes it.
     pub instrument: String,
     /// Kinds of events that are this signal. Empty for a metric.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::attribute;
+use crate::compare::{self, Comparison, Share};
 use crate::compiled::{Edges, SignalRef};
 use crate::definition::{Concerns, Edge, Proves, Signal};
 use crate::identity::{Identity, RequestNo};
@@ -22,6 +23,15 @@ pub struct Judge<'a> {
     pub scope: &'a Scope,
     /// Keep the citation of every record, not only the first and the last.
     pub all_cites: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    pub population: Population,
+    pub verdicts: Vec<Verdict>,
+    pub shares: Vec<Share>,
+    pub comparisons: Vec<Comparison>,
 }
 
 /// The requests that edges concern.
@@ -78,11 +88,13 @@ pub(crate) type AllShown = BTreeMap<SignalRef, Shown>;
 
 impl<'a> Judge<'a> {
     /// A verdict on every edge, in the table's order, and whom they are about.
-    pub fn verdicts(&self) -> (Population, Vec<Verdict>) {
+    pub fn findings(&self) -> Findings {
         let shown = self.shown();
         let population = self.population();
         let verdicts = (0..self.edges.edges().len()).filter_map(|edge| self.verdict(edge, &shown, &population)).collect();
-        (population, verdicts)
+        let shares = compare::shares(self.edges, &shown);
+        let comparisons = compare::comparisons(self.edges, self.identity, &shown);
+        Findings { population, verdicts, shares, comparisons }
     }
 
     fn shown(&self) -> AllShown {

@@ -244,6 +244,11 @@ impl SourceLedger {
         self.ids.get(record.from as usize..record.to as usize).unwrap_or_default().iter().filter_map(|n| self.texts.get(*n as usize))
     }
 
+    /// Some record of it bears this id, as it is compared.
+    pub fn bears(&self, kind: IdKind, text: &str) -> bool {
+        self.known.contains_key(&IdText { kind, text: text.to_string() })
+    }
+
     /// The record of a sighting.
     pub fn record(&self, number: u32) -> Option<&Bearer> {
         self.records.get(number as usize)

@@ -16,6 +16,7 @@
 
 mod attribute;
 pub mod builtin;
+pub mod compare;
 pub mod compiled;
 pub mod definition;
 pub mod identity;
@@ -23,5 +24,6 @@ pub mod instruments;
 pub mod judge;
 pub mod ledger;
 mod nothing;
+pub mod rules;
 pub mod scope;
 pub mod verdict;

@@ -11,7 +11,7 @@ use corr_evidence::compiled::{Edges, SignalRef};
 use corr_evidence::definition::{Concerns, Condition, Literal, Proves, Signal};
 use corr_evidence::identity::Identity;
 use corr_evidence::instruments::{Instruments, State};
-use corr_evidence::judge::{Judge, Population};
+use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger, overlaps};
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Activity, Attribution, Counter, Verdict};
@@ -264,7 +264,7 @@ proptest! {
             scope: &scope,
             all_cites: true,
         };
-        let (population, verdicts) = judge.verdicts();
+        let Findings { population, verdicts, .. } = judge.findings();
         prop_assert_eq!(verdicts.len(), 22);
         for verdict in &verdicts {
             let edge = &run.edges.edges()[verdict.edge];
@@ -308,7 +308,7 @@ proptest! {
             scope: &scope,
             all_cites: false,
         };
-        for verdict in judge.verdicts().1 {
+        for verdict in judge.findings().verdicts {
             prop_assert_eq!(verdict.activity, Activity::NoSignal);
             prop_assert_eq!((verdict.count, verdict.amount), (None, None));
         }

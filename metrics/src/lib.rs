@@ -17,6 +17,7 @@ mod cases;
 pub mod catalogue;
 pub mod coverage;
 pub mod exposition;
+pub mod guard;
 pub mod kept;
 pub mod known;
 pub mod layouts;
@@ -25,4 +26,4 @@ pub mod select;
 pub mod window;
 
 /// Changes whenever a reader gives other captures for the same bytes; what was kept of an older reader is read anew.
-pub const READER_VERSION: u32 = 1;
+pub const READER_VERSION: u32 = 2;

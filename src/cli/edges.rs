@@ -13,7 +13,7 @@ use corr_parsers::ids::IdKind;
 use super::exit;
 use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
-use crate::evidence::{self, Evidence};
+use crate::evidence::{self, Beside, Evidence};
 use crate::metrics::common::Covers;
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
@@ -98,9 +98,19 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let only = edges(&evidence.edges, &args.edge)?;
     let required = requirements(&evidence.edges, &args.require)?;
     let Some(scope) = scope(args, &evidence, window, err)? else { return Ok(exit::NOTHING) };
-    let asked = evidence::captures(&run, &options)?;
+    let asked = evidence::captures(&run, &options, args.store.as_deref())?;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let (families, counters) = evidence.counters(&run, &asked, &scope);
-    let judged = evidence.judge(&scope, &families, &counters, args.all_citations);
+    let beside = Beside {
+        families,
+        counters,
+        of_session: args.session.is_some(),
+        has_warmup: phases::all(&sources.sources).iter().any(|p| p.name == "warmup"),
+        all_cites: args.all_citations,
+    };
+    let judged = evidence.judge(&scope, &beside);
     let mut partial = false;
     for file in evidence.not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)).chain(&asked.not_read) {
         partial = true;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{exit, grouped};
+use crate::metrics::anchors;
 use crate::render::safe;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
@@ -17,8 +18,8 @@ use crate::store::update::{self, Progress, Report, UpdateOptions};
 
 /// Build or refresh the index of a run, so that questions are answered in milliseconds.
 ///
-/// Unchanged sources are kept, grown ones are read from where they ended. The index stands in RUN/.corr, or in the user's cache where the
-/// run cannot be written. A kill at any moment leaves the old index whole.
+/// Unchanged sources are kept, grown ones are read from where they ended; a metric capture of which a file changed is read anew. The index
+/// stands in RUN/.corr, or in the user's cache where the run cannot be written. A kill at any moment leaves the old index whole.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   corr index runs/r42
@@ -51,11 +52,13 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
     }
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let opened = run::open(&args.run, &options)?;
-    if let Some(code) = nothing_to_read(&opened, err)? {
+    if opened.claims.sets.is_empty()
+        && let Some(code) = nothing_to_read(&opened, err)?
+    {
         return Ok(code);
     }
     let how = UpdateOptions { embed_text: args.embed_text, rebuild: args.rebuild };
-    let report = build(&opened, args.store.clone(), how, err)?;
+    let report = build(&opened, &options, args.store.clone(), how, err)?;
     let failures = failures(&opened.not_read, &report.failures, err)?;
     Ok(if failures > 0 { exit::PARTIAL } else { exit::FOUND })
 }
@@ -98,12 +101,16 @@ pub fn failures(not_read: &[NotRead], more: &[NotRead], err: &mut dyn Write) -> 
 }
 
 /// Builds the index of an opened run, with progress, and says what was done.
-pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dyn Write) -> anyhow::Result<Report> {
+pub fn build(run: &Run, options: &Options, store: Option<PathBuf>, how: UpdateOptions, err: &mut dyn Write) -> anyhow::Result<Report> {
     let dir = store.unwrap_or_else(|| place::choose(&run.root, run.is_directory, &run.arguments));
     let bar = Bar::default();
     let started = Instant::now();
     let report = update::update(&dir, run, how, &bar)?;
+    let clocks = anchors::keep(run, options, &dir);
     bar.finish();
+    if let Err(why) = clocks {
+        writeln!(err, "corr: clocks of captures are found at each question, not kept: {}", safe::terminal(&why.to_string()))?;
+    }
     for note in &report.notes {
         writeln!(err, "corr: {}", safe::terminal(note))?;
     }
@@ -122,6 +129,11 @@ pub fn build(run: &Run, store: Option<PathBuf>, how: UpdateOptions, err: &mut dy
         report.size as f64 / 1e6,
         safe::terminal(&dir.display().to_string()),
     )?;
+    if report.captures > 0 {
+        let unchanged = report.captures - report.captures_read;
+        let captures = if report.captures == 1 { "capture" } else { "captures" };
+        writeln!(err, "indexed {} metric {captures} ({} read, {unchanged} unchanged)", report.captures, report.captures_read)?;
+    }
     Ok(report)
 }
 

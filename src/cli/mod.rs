@@ -2,12 +2,14 @@
 
 pub mod edges;
 mod endpoints;
+pub mod facts;
 pub mod index;
 pub mod metrics;
 pub mod probe;
 pub mod query;
 mod query_metrics;
 pub mod scrape;
+mod settings;
 pub mod show;
 pub mod sources;
 pub mod trace;
@@ -62,6 +64,7 @@ enum Command {
     Metrics(Box<metrics::Args>),
     Edges(Box<edges::Args>),
     Trace(trace::Args),
+    Facts(Box<facts::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -80,6 +83,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
+        Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

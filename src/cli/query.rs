@@ -70,7 +70,8 @@ pub struct Args {
     /// all sources of events, and the captures of --metrics, cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
-    /// Only events around one event, by its locator as corr prints it (`path:line`).
+    /// Only events around one event, by its locator as corr prints it (`path:line`), or around the stretch of a citation of --metrics; `±2s`
+    /// behind it is its --span.
     #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
     pub around: Option<String>,
     /// How long before and after the event of --around.
@@ -147,7 +148,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
         }
-        index::build(&opened, args.store.clone(), UpdateOptions::default(), err)?;
+        index::build(&opened, &options, args.store.clone(), UpdateOptions::default(), err)?;
     }
     let mut sources = sources::open(&runs, &options, args.store.as_deref())?;
     if sources.sources.is_empty() {
@@ -156,7 +157,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let wanted = Wanted::read(&args.metrics, &args.map)?;
     let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
-    let joined = wanted.as_ref().zip(opened.as_ref()).map(|(wanted, run)| wanted.join(run, &options, &sources)).transpose()?;
+    let joined = wanted
+        .as_ref()
+        .zip(opened.as_ref())
+        .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
+        .transpose()?;
     let times = times(args, &sources, joined.as_ref())?;
     if let Some(none) = &times.none {
         writeln!(err, "corr: {}", safe::terminal(none))?;
@@ -194,16 +199,15 @@ fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow:
         let mut covers = Covers::default();
         covers.add_logs(&sources.sources);
         if let Some(joined) = joined {
-            covers.add_hits(&joined.hits());
+            joined.cover(&mut covers);
         }
         Ok(covers)
     };
-    let known = Known {
-        declared: &sources.declared,
-        phases: &|| Ok(phases::all(&sources.sources)),
-        stamp: &|event| locate::stamp(event, sources, &args.run),
-        covers: &covers,
+    let stamp = |event: &str| match joined.and_then(|joined| joined.stamp_of_citation(event)) {
+        Some(stamp) => stamp,
+        None => locate::stamp(event, sources, &args.run),
     };
+    let known = Known { declared: &sources.declared, phases: &|| Ok(phases::all(&sources.sources)), stamp: &stamp, covers: &covers };
     Times::read(flags, &known)
 }
 
@@ -308,7 +312,7 @@ impl Told<'_> {
             let histogram = Histogram::new(width, &answer.bins);
             match self.joined {
                 None => histogram.write(args.format, &self.summary(&written), out)?,
-                Some(joined) => self.bins(joined, &histogram, width, out)?,
+                Some(joined) => self.bins(joined, &histogram, width, Paint::new(color), out)?,
             }
             return Ok(written);
         }
@@ -339,7 +343,7 @@ impl Told<'_> {
     }
 
     /// Counts in bins, with what series did in each.
-    fn bins(&self, joined: &Joined<'_>, histogram: &Histogram, width: i64, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn bins(&self, joined: &Joined<'_>, histogram: &Histogram, width: i64, paint: Paint, out: &mut dyn Write) -> anyhow::Result<()> {
         let hits = joined.hits();
         let mut bins = Vec::new();
         for (start, count) in histogram.bins() {
@@ -348,7 +352,7 @@ impl Told<'_> {
             bins.push(Bin { start: *start, count: *count, figures });
         }
         let written = Written { shown: self.answer.total, ..Written::default() };
-        bins::write(&bins, width, self.args.format, &self.summary(&written), out)?;
+        bins::write(&bins, width, self.args.format, &self.summary(&written), paint, out)?;
         Ok(())
     }
 

@@ -1,13 +1,16 @@
 //! `corr query --metrics`: series beside the events of a question.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
+use corr_parsers::stamp::Stamp;
 
 use crate::metrics::anchors;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
+use crate::metrics::common::Covers;
 use crate::metrics::figures;
 use crate::metrics::logged;
 use crate::metrics::span::{Coverage, Span};
@@ -54,10 +57,12 @@ impl Wanted {
     }
 
     /// Reads the captures.
-    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, sources: &Sources) -> anyhow::Result<Joined<'r>> {
+    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, store: Option<&Path>, sources: &Sources) -> anyhow::Result<Joined<'r>> {
         let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-        let mut asked = Asked::by(run, &self.selectors);
-        anchors::settle(run, options, &mut asked)?;
+        let mut asked = Asked::by(run, store, &self.selectors);
+        // Of the store as a whole the sources have said it.
+        asked.notes.retain(|note| !sources.notes.contains(note));
+        anchors::settle(run, options, store, &mut asked)?;
         let mut said = Vec::new();
         if logged::asked(&self.selectors) {
             let mut logged = logged::read(&self.selectors, sources);
@@ -100,6 +105,18 @@ impl Joined<'_> {
         Beside::new(&self.asked, &self.wanted.selectors, &self.workers, &self.wanted.said)
     }
 
+    /// The stretch of time that a citation of a series names; `None` if the text is no citation.
+    pub fn stamp_of_citation(&self, text: &str) -> Option<anyhow::Result<Stamp>> {
+        self.asked.stamp_of_citation(text)
+    }
+
+    /// Adds what the captures of the joined members cover.
+    pub fn cover(&self, covers: &mut Covers) {
+        let hits = self.hits();
+        covers.add_hits(&hits);
+        covers.leave_out(&self.asked.captures, &hits);
+    }
+
     /// The members that are joined.
     pub fn hits(&self) -> Vec<Hit<'_>> {
         self.asked.hits(&self.wanted.selectors)
@@ -107,6 +124,9 @@ impl Joined<'_> {
 
     /// Says what was joined with what, and what could not be.
     pub fn tell(&self, beside: &Beside<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
+        for note in &self.asked.notes {
+            writeln!(err, "corr: {}", terminal(note))?;
+        }
         for not_read in &self.asked.not_read {
             writeln!(err, "corr: {}: {}; {}", terminal(&not_read.name), terminal(&not_read.why), terminal(&not_read.next))?;
         }
@@ -183,7 +203,7 @@ impl Joined<'_> {
 
     /// Figures of a question's window.
     pub fn in_window<'h>(&self, hits: &'h [Hit<'h>], window: Window) -> Figured<'h> {
-        Figured { covered: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
+        Figured { covered: Vec::new(), offsets: Vec::new(), rows: self.laid(hits, Span { since: window.since, until: window.until }).0 }
     }
 
     /// The worker of a hit's endpoint.

@@ -13,7 +13,7 @@ use corr_parsers::record::{self, Record};
 use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
 
-use super::{exit, index};
+use super::{exit, index, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::sources::{self, Asked, Sources};
@@ -79,6 +79,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     };
     let sources = sources::open(std::slice::from_ref(&run), &options, args.store.as_deref())?;
     let Some(source) = locate::find(&sources, &run, &path) else {
+        if let Some(code) = settings::show(&path, place, &run, args, out)? {
+            return Ok(code);
+        }
         let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));
         bail!("{path}: {}", why.unwrap_or_else(|| format!("no source of {run} has this path; `corr sources {run}` lists them")));
     };

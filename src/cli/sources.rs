@@ -1,6 +1,7 @@
 //! `corr sources`: what there is, whose it is, which clock, what is missing.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use anyhow::bail;
 
@@ -11,6 +12,7 @@ use crate::render::safe;
 use crate::render::sources::{self, Report};
 use crate::run::declared::did_you_mean;
 use crate::run::{self, Options, Run, coverage};
+use crate::store::captures::Kept;
 
 /// List what a run holds: formats, owners, clocks, coverage, and what of a complete run is missing.
 ///
@@ -34,6 +36,9 @@ pub struct Args {
     /// Say of one file why it is taken for what it is: scores, reasons, and what every other envelope and format objected to.
     #[arg(long, value_name = "FILE")]
     pub explain: Option<String>,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources (a key or a glob over keys).
     #[arg(long, value_name = "[SOURCE=]ZONE")]
     pub tz: Vec<String>,
@@ -50,7 +55,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         return explain(&run, name, args.format, out);
     }
     let read = coverage::all(&run, std::io::stderr().is_terminal());
-    let report = Report::new(&run, read);
+    let report = Report::new(&run, read, Kept::open(&run, args.store.as_deref()));
     if !report.usable() {
         return nothing_usable(&report, err);
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use corr_parsers::ids::IdKind;
 
 use super::exit;
-use crate::evidence::{self, Evidence, trace};
+use crate::evidence::{self, Beside, Evidence, trace};
 use crate::query::sources;
 use crate::render::events::Format;
 use crate::render::evidence::trace::Traced;
@@ -91,10 +91,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     }
     // Which metrics there are makes no difference to what is said of one request; that instruments are missing is said of logs and records.
     let opened = run::open(&runs, &options)?;
-    let families = evidence::counters::families(&evidence::captures(&opened, &options)?);
+    let beside = Beside {
+        families: evidence::counters::families(&evidence::captures(&opened, &options, args.store.as_deref())?),
+        ..Beside::default()
+    };
     let mut traces = Vec::with_capacity(found.len());
     for no in found {
-        let judged = evidence.judge(&trace::scope(no), &families, &[], false);
+        let judged = evidence.judge(&trace::scope(no), &beside);
         traces.extend(trace::Trace::new(&evidence, no, &judged)?);
     }
     let traced = Traced { evidence: &evidence, traces: &traces, asked: &args.id, found: all, stages_only: args.stages };

@@ -60,11 +60,12 @@ impl Times {
         };
         let mut times = Times { since: parse(flags.since, "since")?, until: parse(flags.until, "until")?, ..Times::default() };
         if let Some(event) = flags.around {
-            let Some(span) = timespec::parse_duration(flags.span).filter(|ns| *ns > 0) else {
-                bail!("--span {}: not a duration; write 30s, 250ms or 2m", flags.span);
+            let (event, span_text) = around(event).unwrap_or((event, flags.span));
+            let Some(span) = timespec::parse_duration(span_text).filter(|ns| *ns > 0) else {
+                bail!("--span {span_text}: not a duration; write 30s, 250ms or 2m");
             };
             let stamp = (known.stamp)(event).context("--around")?;
-            times.how = Some(format!("{} before and after {event}, which is stamped {}", flags.span, stamped(stamp)));
+            times.how = Some(format!("{span_text} before and after {event}, which is stamped {}", stamped(stamp)));
             times.anchors.insert(event.to_string(), stamp);
             let end = TimeSpec { text: event.to_string(), base: Base::Anchor(event.to_string()), offset: Offset::Around(span) };
             times.since = Some(end.clone());
@@ -126,6 +127,12 @@ impl Times {
     pub fn resolve(&self, context: &Context) -> anyhow::Result<timespec::Window> {
         Ok(timespec::window(self.since.as_ref(), self.until.as_ref(), context)?)
     }
+}
+
+/// `LOCATOR±2s` as locator and duration; `None` without a duration at its end.
+fn around(text: &str) -> Option<(&str, &str)> {
+    let (event, span) = text.rsplit_once('±').or_else(|| text.rsplit_once("+-"))?;
+    timespec::parse_duration(span).map(|_| (event, span))
 }
 
 /// A stamp for people: its start, and its end where it is wide.

@@ -5,15 +5,19 @@ pub mod gather;
 pub mod trace;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use corr_evidence::builtin;
+use corr_evidence::compare::{Comparison, Share};
 use corr_evidence::compiled::Edges;
 use corr_evidence::identity::Identity;
 use corr_evidence::instruments::Instruments;
-use corr_evidence::judge::{Judge, Population};
+use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger};
+use corr_evidence::rules::{self, Known, Warning};
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Verdict};
+use corr_parsers::ids::{self, IdKind};
 
 use crate::metrics::anchors;
 use crate::metrics::asked::Asked;
@@ -31,11 +35,28 @@ pub struct Evidence<'s> {
     pub not_read: Vec<NotRead>,
 }
 
-/// Verdicts on a scope, and whom they are about.
+/// Verdicts on a scope, whom they are about, and what stands beside them.
 pub struct Judged {
     pub instruments: Instruments,
     pub population: Population,
     pub verdicts: Vec<Verdict>,
+    pub shares: Vec<Share>,
+    pub comparisons: Vec<Comparison>,
+    pub warnings: Vec<Warning>,
+}
+
+/// What verdicts need to know beside records and counters.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Names of the families that were captured.
+    pub families: BTreeSet<String>,
+    pub counters: Vec<Counter>,
+    /// One session is asked about.
+    pub of_session: bool,
+    /// The run's records name a warm-up.
+    pub has_warmup: bool,
+    /// Keep the citation of every record.
+    pub all_cites: bool,
 }
 
 impl<'s> Evidence<'s> {
@@ -44,7 +65,7 @@ impl<'s> Evidence<'s> {
     /// # Errors
     /// If what `corr.toml` adds to the table does not fit it.
     pub fn gather(sources: &'s Sources, window: Option<(i64, i64)>) -> anyhow::Result<Evidence<'s>> {
-        let edges = Edges::new([builtin::table()?])?;
+        let edges = Edges::new([builtin::table()?, sources.declared.evidence().clone()])?;
         let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
         let identity = Identity::new(&ledgers);
         Ok(Evidence { edges, sources, ledgers, identity, not_read })
@@ -56,26 +77,46 @@ impl<'s> Evidence<'s> {
         format!("{name}:{}", cite.line)
     }
 
-    /// The numbers of a worker's ledgers: by its name, or by an id of it that its own records bear.
+    /// The numbers of a worker's ledgers: by its name or unit, the port that its records say it serves on, or an id of it (decimal or hex) that its
+    /// own records bear.
     pub fn of_worker(&self, name: &str) -> BTreeSet<usize> {
-        let own = |(_, l): &(usize, &SourceLedger)| l.worker.as_deref() == Some(name);
-        self.ledgers.iter().enumerate().filter(own).map(|(i, _)| i).collect()
+        let mut id = String::new();
+        ids::canonical(Some(IdKind::WorkerId), name, &mut id);
+        let port = name.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
+        let own = |l: &SourceLedger| {
+            let owner = self.sources.sources.get(l.source as usize).map(|s| &s.owner);
+            let named = l.worker.as_deref() == Some(name) || owner.is_some_and(|o| o.unit.as_deref() == Some(name));
+            let serves = port.is_some() && owner.is_some_and(|o| o.port == port);
+            // Routers and records of the frontend name every worker.
+            let worker = l.worker.is_some() && !matches!(l.role.as_deref(), Some("frontend" | "router" | "client" | "infra"));
+            named || serves || (worker && l.bears(IdKind::WorkerId, &id))
+        };
+        self.ledgers.iter().enumerate().filter(|(_, l)| own(l)).map(|(i, _)| i).collect()
     }
 
-    /// Judges a scope. Counters are asked of the captures.
-    pub fn judge(&self, scope: &Scope, families: &BTreeSet<String>, counters: &[Counter], all_cites: bool) -> Judged {
-        let instruments = Instruments::new(&self.edges, &self.ledgers, families);
+    /// Judges a scope.
+    pub fn judge(&self, scope: &Scope, beside: &Beside) -> Judged {
+        let instruments = Instruments::new(&self.edges, &self.ledgers, &beside.families);
         let judge = Judge {
             edges: &self.edges,
             ledgers: &self.ledgers,
             identity: &self.identity,
             instruments: &instruments,
-            counters,
+            counters: &beside.counters,
             scope,
-            all_cites,
+            all_cites: beside.all_cites,
         };
-        let (population, verdicts) = judge.verdicts();
-        Judged { instruments, population, verdicts }
+        let Findings { population, verdicts, shares, comparisons } = judge.findings();
+        let known = Known {
+            edges: &self.edges,
+            ledgers: &self.ledgers,
+            families: &beside.families,
+            scope,
+            of_session: beside.of_session,
+            has_warmup: beside.has_warmup,
+        };
+        let warnings = rules::check(&known, &verdicts);
+        Judged { instruments, population, verdicts, shares, comparisons, warnings }
     }
 
     /// Families of the captures and what their counters did in a scope.
@@ -85,9 +126,9 @@ impl<'s> Evidence<'s> {
     }
 }
 
-/// The captures of a run, each on a clock that is known as far as it can be.
-pub fn captures<'r>(run: &'r Run, options: &Options) -> anyhow::Result<Asked<'r>> {
-    let mut asked = Asked::read(run);
-    anchors::settle(run, options, &mut asked)?;
+/// The captures of a run, each on a clock that is known as far as it can be. `store` is `--store`.
+pub fn captures<'r>(run: &'r Run, options: &Options, store: Option<&Path>) -> anyhow::Result<Asked<'r>> {
+    let mut asked = Asked::read(run, store);
+    anchors::settle(run, options, store, &mut asked)?;
     Ok(asked)
 }

@@ -1,5 +1,7 @@
 //! Where the elapsed clocks of a run's captures began: by every rule that can be asked, the best of which is taken and named.
 
+use std::path::Path;
+
 use corr_metrics::align::agree::Bound;
 use corr_metrics::align::choose::{Found, Rule, choose};
 use corr_metrics::align::counters::{self, Offset};
@@ -17,18 +19,61 @@ use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
 use crate::run::source::Class;
 use crate::run::{Options, Run};
+use crate::store::clocks::{self, KeptClock};
+use crate::store::update;
 
-/// Finds the beginning of every elapsed clock. Nothing is read where all clocks are wall clocks.
-pub fn settle(run: &Run, options: &Options, asked: &mut Asked<'_>) -> anyhow::Result<()> {
-    let elapsed: Vec<usize> = (0..asked.captures.len()).filter(|&i| is_elapsed(&asked.captures[i])).collect();
+/// Finds the beginning of every elapsed clock, or looks it up where the run was indexed and has not changed. Nothing is read where all clocks are
+/// wall clocks.
+pub fn settle(run: &Run, options: &Options, store: Option<&Path>, asked: &mut Asked<'_>) -> anyhow::Result<()> {
+    let elapsed = elapsed(asked);
     if elapsed.is_empty() {
         return Ok(());
     }
+    let kept = asked.unchanged.as_ref().and_then(|(store, generation)| clocks::read(store, *generation, &run.arguments));
+    let known = |kept: &Vec<KeptClock>| {
+        let is_elapsed = |clock: &KeptClock| elapsed.contains(&clock.place);
+        kept.iter().all(|clock| is_elapsed(clock) && asked.captures.get(clock.place).is_some_and(|c| c.name == clock.name))
+    };
+    let settled = match kept.filter(known) {
+        Some(kept) => kept,
+        None => find(run, options, store, asked, &elapsed)?,
+    };
+    for clock in settled {
+        if let Some(captured) = asked.captures.get_mut(clock.place) {
+            let anchor = Anchor { low: clock.low, high: clock.high, how: clock.how, holds: clock.holds };
+            let notes = clock.beside.into_iter().map(|(what, agrees)| {
+                let code = if agrees { "clock_also_by" } else { "clock_contradicted_by" };
+                Note { code, what, count: 1, first: None }
+            });
+            captured.source.capture.clock = Clock::Elapsed { anchor: Some(anchor) };
+            captured.source.capture.notes.extend(notes);
+        }
+    }
+    Ok(())
+}
+
+/// Finds them for a run that was just indexed, and puts them into its store.
+pub fn keep(run: &Run, options: &Options, store: &Path) -> anyhow::Result<()> {
+    let asked = Asked::read(run, Some(store));
+    let elapsed = elapsed(&asked);
+    let Some((dir, generation)) = asked.unchanged.as_ref().filter(|_| !elapsed.is_empty()) else { return Ok(()) };
+    let found = find(run, options, Some(store), &asked, &elapsed)?;
+    // Who holds the lock now publishes anew, and finds them for that.
+    if let Ok(_lock) = update::lock(dir) {
+        clocks::write(dir, *generation, &run.arguments, found)?;
+    }
+    Ok(())
+}
+
+fn elapsed(asked: &Asked<'_>) -> Vec<usize> {
+    (0..asked.captures.len()).filter(|&i| asked.captures.get(i).is_some_and(is_elapsed)).collect()
+}
+
+fn find(run: &Run, options: &Options, store: Option<&Path>, asked: &Asked<'_>, elapsed: &[usize]) -> anyhow::Result<Vec<KeptClock>> {
     let has_events = run.sources.iter().any(|s| s.class == Class::Events);
-    let events = if has_events { Some(sources::open(&run.arguments, options, None)?) } else { None };
-    let mut settled: Vec<(usize, Anchor, Vec<Note>)> = Vec::new();
-    for &i in &elapsed {
-        let captured = &asked.captures[i];
+    let events = if has_events { Some(sources::open(&run.arguments, options, store)?) } else { None };
+    let mut settled = Vec::new();
+    for (place, captured) in elapsed.iter().filter_map(|&i| Some((i, asked.captures.get(i)?))) {
         let around = Around::of(run, captured);
         let mut found = of_others(captured, asked, &around);
         found.extend(of_files(captured, &around));
@@ -39,19 +84,11 @@ pub fn settle(run: &Run, options: &Options, asked: &mut Asked<'_>) -> anyhow::Re
             found.extend(of_events(captured.capture(), events, &around, about)?);
         }
         let Some(choice) = choose(found) else { continue };
-        let notes = choice.beside.iter().map(|beside| {
-            let code = if beside.agrees { "clock_also_by" } else { "clock_contradicted_by" };
-            Note { code, what: beside.said.clone(), count: 1, first: None }
-        });
-        settled.push((i, choice.anchor, notes.collect()));
+        let Anchor { low, high, how, holds } = choice.anchor;
+        let beside = choice.beside.into_iter().map(|beside| (beside.said, beside.agrees)).collect();
+        settled.push(KeptClock { place, name: captured.name.clone(), low, high, how, holds, beside });
     }
-    for (i, anchor, notes) in settled {
-        if let Some(captured) = asked.captures.get_mut(i) {
-            captured.source.capture.clock = Clock::Elapsed { anchor: Some(anchor) };
-            captured.source.capture.notes.extend(notes);
-        }
-    }
-    Ok(())
+    Ok(settled)
 }
 
 fn is_elapsed(captured: &Captured<'_>) -> bool {

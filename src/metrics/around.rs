@@ -28,6 +28,10 @@ const MAX_LOG: u64 = 256 << 20;
 impl Around {
     /// Looks for them: of several files of a run those that stand nearest to the capture's.
     pub fn of(run: &Run, captured: &Captured<'_>) -> Around {
+        if captured.is_log() {
+            // No scraper was told of a log, nor tells of it.
+            return Around::default();
+        }
         let Some(key) = captured.source.set.files.first().map(|part| part.key.as_str()) else { return Around::default() };
         let is_log = |base: &str| base == "tachometer.log" || base == "tachometer.out";
         let log = nearest(run, key, &is_log).into_iter().find_map(|source| Some((source.name.clone(), read_log(&source.path)?)));

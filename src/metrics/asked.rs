@@ -1,7 +1,8 @@
 //! The captures that a question goes to, and the series that it means.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
 
 use corr_metrics::catalogue::{Catalogue, Group, Member};
 use corr_metrics::model::{Capture, Endpoint, EndpointId, Family, Kind, SeriesId, StampOf};
@@ -9,17 +10,22 @@ use corr_metrics::select::Selector;
 use corr_metrics::window::resets;
 use corr_metrics::window::scrapes::Scrapes;
 
-use super::logged::Logged;
+use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
 use crate::run::source::{Class, NotRead};
+use crate::store::captures::Kept;
 
 /// Every capture of a run.
 pub struct Asked<'r> {
     pub captures: Vec<Captured<'r>>,
     /// Captures that could not be read.
     pub not_read: Vec<NotRead>,
+    /// What of the run's store could not be used.
+    pub notes: Vec<String>,
+    /// The store that has all of them and the number of its publication, if no file of the run has changed since.
+    pub unchanged: Option<(PathBuf, u64)>,
 }
 
 /// A capture, catalogued.
@@ -28,10 +34,14 @@ pub struct Captured<'r> {
     pub name: String,
     pub source: Source<'r>,
     pub catalogue: Catalogue,
-    /// Scrapes of each endpoint: as the capture keeps them, else the times of its samples.
-    scrapes: Vec<Scrapes>,
+    /// The series of each endpoint.
+    series: Vec<Vec<u32>>,
+    /// Scrapes of each endpoint that was asked for: as the capture keeps them, else the times of its samples.
+    scrapes: Vec<OnceLock<Scrapes>>,
     /// First and last sample.
     extent: Option<(i64, i64)>,
+    /// Where the records of a log stand.
+    lines: Lines,
 }
 
 /// A member of a family that was asked for, with its series that were.
@@ -44,30 +54,36 @@ pub struct Hit<'a> {
 }
 
 impl<'r> Asked<'r> {
-    /// Reads and catalogues the captures of a run.
-    pub fn read(run: &'r Run) -> Asked<'r> {
-        let Captures { read, not_read } = Captures::read(run);
-        let captures = Captures { read, not_read: Vec::new() };
+    /// Reads and catalogues the captures of a run, from its store where they are there and still true. `store` is `--store`.
+    pub fn read(run: &'r Run, store: Option<&Path>) -> Asked<'r> {
+        let kept = Kept::open(run, store);
+        let mut captures = Captures::read(run, &|layout, set| kept.captures(layout, set));
+        let unchanged = kept.unchanged().filter(|_| captures.all_kept);
+        let mut notes = kept.notes;
+        notes.append(&mut captures.notes);
+        let not_read = std::mem::take(&mut captures.not_read);
         let families = captures.families();
         let captured = |source: Source<'r>| Captured::new(run, source, &families);
-        Asked { captures: captures.read.into_iter().map(captured).collect(), not_read }
+        let mut captures: Vec<Captured<'r>> = captures.read.into_iter().map(captured).collect();
+        tell_apart(&mut captures);
+        Asked { captures, not_read, notes, unchanged }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
-    pub fn by(run: &'r Run, selectors: &[Selector]) -> Asked<'r> {
+    pub fn by(run: &'r Run, store: Option<&Path>, selectors: &[Selector]) -> Asked<'r> {
         if !selectors.is_empty() && selectors.iter().all(Selector::of_log) {
-            return Asked { captures: Vec::new(), not_read: Vec::new() };
+            return Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
         }
-        Asked::read(run)
+        Asked::read(run, store)
     }
 
     /// Adds the series of logs that were asked for.
     pub fn add_logged(&mut self, run: &'r Run, logged: Logged<'r>) {
-        for (source, extent) in logged.captures {
-            let captured = Captured::new(run, source, &BTreeMap::new());
+        for log in logged.captures {
+            let captured = Captured::new(run, log.source, &BTreeMap::new());
             // A log covers what lies between its records, also where none of them has the field.
-            let extent = extent.or(captured.extent);
-            self.captures.push(Captured { extent, ..captured });
+            let extent = log.covers.or(captured.extent);
+            self.captures.push(Captured { extent, lines: log.lines, ..captured });
         }
         self.not_read.extend(logged.not_read);
     }
@@ -115,8 +131,14 @@ impl<'r> Asked<'r> {
 impl<'r> Captured<'r> {
     fn new(run: &Run, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
         let catalogue = Catalogue::new(&source.capture, families);
-        let (scrapes, extent) = (scrapes(&source.capture), extent(&source.capture));
-        Captured { name: name(run, &source), catalogue, scrapes, extent, source }
+        let mut series: Vec<Vec<u32>> = vec![Vec::new(); source.capture.endpoints.len()];
+        for (one, number) in source.capture.series.iter().zip(0..) {
+            if let Some(of) = series.get_mut(one.endpoint.0 as usize) {
+                of.push(number);
+            }
+        }
+        let scrapes = series.iter().map(|_| OnceLock::new()).collect();
+        Captured { name: name(run, &source), catalogue, series, scrapes, extent: extent(&source.capture), source, lines: Lines::default() }
     }
 }
 
@@ -153,7 +175,9 @@ impl Captured<'_> {
     /// When an endpoint was scraped.
     pub fn scrapes(&self, endpoint: EndpointId) -> &Scrapes {
         static UNKNOWN: LazyLock<Scrapes> = LazyLock::new(Scrapes::unknown);
-        self.scrapes.get(endpoint.0 as usize).unwrap_or(&UNKNOWN)
+        let place = endpoint.0 as usize;
+        let (Some(cell), Some(series)) = (self.scrapes.get(place), self.series.get(place)) else { return &UNKNOWN };
+        cell.get_or_init(|| scrapes(self.capture(), endpoint, series))
     }
 
     /// First and last sample or scrape, on the capture's clock.
@@ -166,35 +190,41 @@ impl Captured<'_> {
         Dial::of(self.capture())
     }
 
-    /// Where a number comes from: `path#name{labels}[target]@t0..t1`.
+    /// Where a number comes from: `path#name{labels}[target]@t0..t1`; of a log with the lines of the first and the last record,
+    /// `path:88..412#log:field{labels}[worker]@t0..t1`.
     pub fn citation(&self, series: SeriesId, from: i64, to: i64) -> String {
         let endpoint = self.capture().get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
-        self.cited(&self.capture().spelled(series), endpoint, from, to)
+        let place = match (self.line(series, from), self.line(series, to)) {
+            (Some(first), Some(last)) if first == last => format!("{}:{first}", self.name),
+            (Some(first), Some(last)) => format!("{}:{first}..{last}", self.name),
+            _ => self.name.clone(),
+        };
+        self.cited_in(&place, &self.capture().spelled(series), endpoint, from, to)
+    }
+
+    /// The line of a log's record that says a sample; `None` for what was scraped.
+    pub fn line(&self, series: SeriesId, at: i64) -> Option<u64> {
+        self.lines.of(series, at)
     }
 
     /// The same for a family of series.
     pub fn cited(&self, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
+        self.cited_in(&self.name, spelled, endpoint, from, to)
+    }
+
+    fn cited_in(&self, place: &str, spelled: &str, endpoint: EndpointId, from: i64, to: i64) -> String {
         let target = self.capture().endpoint(endpoint).map(title).unwrap_or_default();
         let dial = self.dial();
-        format!("{}#{spelled}[{target}]@{}..{}", self.name, dial.show(from), dial.show(to))
+        format!("{place}#{spelled}[{target}]@{}..{}", dial.show(from), dial.show(to))
     }
 }
 
-fn scrapes(capture: &Capture) -> Vec<Scrapes> {
-    let mut of: Vec<Vec<u32>> = vec![Vec::new(); capture.endpoints.len()];
-    for (i, series) in capture.series.iter().enumerate() {
-        if let Some(of) = of.get_mut(series.endpoint.0 as usize) {
-            of.push(i as u32);
-        }
-    }
-    let sampled = |series: &[u32]| Scrapes::new(capture.samples.times(series.iter().copied()));
-    let one = |(i, (endpoint, series)): (usize, (&Endpoint, &Vec<u32>))| {
-        let scrapes = Scrapes::of_endpoint(endpoint).unwrap_or_else(|| sampled(series));
-        let mut restarts = resets::told(capture, EndpointId(i as u32));
-        restarts.extend(resets::shown(capture, series));
-        scrapes.with_restarts(restarts)
-    };
-    capture.endpoints.iter().zip(&of).enumerate().map(one).collect()
+fn scrapes(capture: &Capture, endpoint: EndpointId, series: &[u32]) -> Scrapes {
+    let kept = capture.endpoint(endpoint).and_then(Scrapes::of_endpoint);
+    let scrapes = kept.unwrap_or_else(|| Scrapes::new(capture.samples.times(series.iter().copied())));
+    let mut restarts = resets::told(capture, endpoint);
+    restarts.extend(resets::shown(capture, series));
+    scrapes.with_restarts(restarts)
 }
 
 fn extent(capture: &Capture) -> Option<(i64, i64)> {
@@ -208,6 +238,21 @@ fn extent(capture: &Capture) -> Option<(i64, i64)> {
 /// What an endpoint is called: its name, else its URL.
 pub fn title(endpoint: &Endpoint) -> String {
     if endpoint.name.is_empty() { endpoint.url.clone().unwrap_or_default() } else { endpoint.name.clone() }
+}
+
+/// Numbers captures of one name, so that a citation is of one: two lives of a scraper in one file, two captures in one folder.
+fn tell_apart(captures: &mut [Captured<'_>]) {
+    let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (i, captured) in captures.iter().enumerate() {
+        by_name.entry(captured.name.clone()).or_default().push(i);
+    }
+    for (name, same) in by_name.into_iter().filter(|(_, same)| same.len() > 1) {
+        for (n, i) in same.iter().enumerate() {
+            if let Some(captured) = captures.get_mut(*i) {
+                captured.name = format!("{name} ({} of {})", n + 1, same.len());
+            }
+        }
+    }
 }
 
 fn name(run: &Run, source: &Source<'_>) -> String {

@@ -1,5 +1,7 @@
 //! The window that several sources cover together.
 
+use corr_metrics::model::SECOND;
+
 use super::asked::{Captured, Hit};
 use crate::query::extent::extent;
 use crate::query::sources::Asked as Log;
@@ -13,12 +15,12 @@ pub struct Cover {
     pub last: i64,
 }
 
-/// What sources cover, and those of which nobody knows.
+/// What sources cover, and those that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covers {
     pub known: Vec<Cover>,
-    /// Names with the reason.
-    pub unknown: Vec<String>,
+    /// Those that limit nothing: names with the reason.
+    pub left_out: Vec<String>,
 }
 
 /// A window that all of them cover.
@@ -41,8 +43,8 @@ impl Covers {
             seen.push(hit.captured);
             let name = hit.captured.name.clone();
             match (hit.captured.dial().to_utc(), hit.captured.extent()) {
-                (None, _) => self.unknown.push(format!("{name} (its clock counts from its own start, and where that lies is unknown)")),
-                (_, None) => self.unknown.push(format!("{name} (it has no samples)")),
+                (None, _) => self.left_out.push(format!("{name} (its clock counts from its own start, and where that lies is unknown)")),
+                (_, None) => self.left_out.push(format!("{name} (it has no samples)")),
                 (Some((offset, error)), Some((first, last))) => {
                     // A log's own stamps say what it covers.
                     let error = if hit.captured.is_log() { 0 } else { error };
@@ -54,21 +56,38 @@ impl Covers {
         }
     }
 
-    /// Adds logs and other sources of events. Those without stamps cover nothing that could be said.
+    /// Leaves out the captures that none of the hits is of.
+    pub fn leave_out(&mut self, all: &[Captured<'_>], hits: &[Hit<'_>]) {
+        let apart = all.iter().filter(|captured| !hits.iter().any(|hit| std::ptr::eq(hit.captured, *captured)));
+        self.left_out.extend(apart.map(|captured| format!("{} (it has none of these series)", captured.name)));
+    }
+
+    /// Adds logs and other sources of events. Those without stamps cover nothing that could be said, those of one instant no stretch of time.
     pub fn add_logs(&mut self, logs: &[Log]) {
         for log in logs {
-            if let (Some(first), Some(last)) = extent(std::slice::from_ref(log)) {
+            let (Some(first), Some(last)) = extent(std::slice::from_ref(log)) else { continue };
+            if last.saturating_sub(first) <= SECOND {
+                self.left_out.push(format!("{} (all its stamps lie within a second)", log.name));
+            } else {
                 self.known.push(Cover { name: log.name.clone(), first, last });
             }
         }
     }
 
+    /// Names what is left out.
+    fn not(&self) -> String {
+        const NAMED: usize = 4;
+        let named: Vec<&str> = self.left_out.iter().take(NAMED).map(String::as_str).collect();
+        match self.left_out.len() {
+            0 => String::new(),
+            n if n > NAMED => format!("; left out: {} and {} more", named.join(", "), n - NAMED),
+            _ => format!("; left out: {}", named.join(", ")),
+        }
+    }
+
     /// What all of them cover; or why there is nothing.
     pub fn shared(&self) -> Result<Shared, String> {
-        let not = match self.unknown.len() {
-            0 => String::new(),
-            _ => format!("; left out: {}", self.unknown.join(", ")),
-        };
+        let not = self.not();
         let (Some(latest), Some(earliest)) = (self.known.iter().max_by_key(|c| c.first), self.known.iter().min_by_key(|c| c.last)) else {
             return Err(format!("nothing that was asked has stamps{not}"));
         };
@@ -89,7 +108,7 @@ mod tests {
 
     fn covers(known: &[(&str, i64, i64)]) -> Covers {
         let known = known.iter().map(|(name, first, last)| Cover { name: name.to_string(), first: *first, last: *last }).collect();
-        Covers { known, unknown: Vec::new() }
+        Covers { known, ..Covers::default() }
     }
 
     #[test]
@@ -103,6 +122,9 @@ mod tests {
     fn what_covers_nothing_together_is_said() {
         let why = covers(&[("a", 0, 10), ("b", 10, 20)]).shared().unwrap_err();
         assert!(why.contains("b begins") && why.contains("a ends"), "{why}");
+        let left_out = (0..6).map(|i| format!("c{i} (it has none of these series)")).collect();
+        let how = Covers { left_out, ..covers(&[("a", 0, 10)]) }.shared().unwrap().how;
+        assert!(how.ends_with("; left out: c0 (it has none of these series), c1 (it has none of these series), c2 (it has none of these series), c3 (it has none of these series) and 2 more"), "{how}");
         assert!(Covers::default().shared().unwrap_err().contains("has stamps"));
     }
 }

@@ -35,8 +35,7 @@ pub struct Counter {
 pub struct Histogram {
     pub answer: histogram::Answer,
     pub quantiles: Vec<Quantile>,
-    /// `None` where there is no sum; with the reason where there is one.
-    pub mean: Option<Result<mean::Mean, mean::NoMean>>,
+    pub mean: Result<mean::Mean, mean::NoMean>,
 }
 
 /// A figure of some series of a hit.
@@ -165,7 +164,12 @@ fn observed(captured: &Captured<'_>, (buckets, sum, count): Compound<'_>, placed
     // The bucket of all is the count, where that is not kept apart.
     let count = count.or_else(|| buckets.last().filter(|(bound, _)| *bound == f64::INFINITY).map(|(_, id)| *id));
     let of = |id| difference(captured, id, placed.window, scrapes);
-    let mean = sum.zip(count).map(|(sum, count)| mean::of(&of(sum), &of(count)));
+    let unproven = buckets.iter().any(|(_, id)| capture.get(*id).is_some_and(|s| s.trouble.sum_unproven));
+    let mean = match sum.zip(count) {
+        Some((sum, count)) => mean::of(&of(sum), &of(count)),
+        None if unproven => Err(mean::NoMean::SumUnproven),
+        None => Err(mean::NoMean::NoSum),
+    };
     Histogram { answer, quantiles, mean }
 }
 

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use crate::query::answer::{self, Hit, Question, Sort, Window};
 use crate::query::expr::{Clause, Expr, Field, Term, Test};
 use crate::query::extent;
+use crate::query::fetch;
 use crate::query::matches::Matcher;
 use crate::query::names;
 use crate::query::sources::{Asked as Log, Sources};
@@ -43,11 +44,42 @@ const CHUNK: usize = 1024;
 /// The series of logs that were asked for.
 #[derive(Debug, Default)]
 pub struct Logged<'r> {
-    /// One for each log that has such a field, with the first and last stamp of the log.
-    pub captures: Vec<(Source<'r>, Option<(i64, i64)>)>,
+    /// One for each log that has such a field.
+    pub captures: Vec<OfLog<'r>>,
     pub not_read: Vec<NotRead>,
     /// Why a selector found nothing, where a name shows it.
     pub said: Vec<String>,
+}
+
+/// The series of one log.
+#[derive(Debug)]
+pub struct OfLog<'r> {
+    pub source: Source<'r>,
+    /// First and last stamp of the log.
+    pub covers: Option<(i64, i64)>,
+    pub lines: Lines,
+}
+
+/// The lines at which records stand, by series and the time of the sample; each series by time.
+#[derive(Clone, Debug, Default)]
+pub struct Lines(Vec<Vec<(i64, u64)>>);
+
+impl Lines {
+    fn put(&mut self, series: SeriesId, at: i64, line: u64) {
+        let i = series.0 as usize;
+        if self.0.len() <= i {
+            self.0.resize_with(i + 1, Vec::new);
+        }
+        if let Some(of) = self.0.get_mut(i) {
+            of.push((at, line));
+        }
+    }
+
+    /// The line of a sample.
+    pub fn of(&self, series: SeriesId, at: i64) -> Option<u64> {
+        let of = self.0.get(series.0 as usize)?;
+        of.get(of.partition_point(|(time, _)| *time < at)).filter(|(time, line)| *time == at && *line > 0).map(|(_, line)| *line)
+    }
 }
 
 /// Some selector asks for fields of log records.
@@ -69,17 +101,18 @@ pub fn read<'r>(selectors: &[Selector], sources: &Sources) -> Logged<'r> {
                 let covers = said.covers;
                 let damage = said.damage.clone();
                 if !said.rows.is_empty() {
-                    let capture = capture(log, said);
+                    let (capture, lines) = capture(log, said);
                     let part = Part { path: log.path.clone(), key: log.key.clone() };
                     let set = Set { files: vec![part], because: "numeric fields of its records".into(), ..Set::default() };
-                    logged.captures.push((Source { set: Cow::Owned(set), layout: LAYOUT, capture }, covers));
+                    let source = Source { set: Cow::Owned(set), layout: LAYOUT, capture };
+                    logged.captures.push(OfLog { source, covers, lines });
                 }
                 logged.not_read.extend(damage.map(|why| not_read(log, why)));
             }
             Err(why) => logged.not_read.push(not_read(log, why)),
         }
     }
-    let found = |s: &&&Selector| logged.captures.iter().any(|(c, _)| c.capture.series.iter().any(|one| s.names(one.name.canonical())));
+    let found = |s: &&&Selector| logged.captures.iter().any(|c| c.source.capture.series.iter().any(|one| s.names(one.name.canonical())));
     let missing: Vec<&Selector> = selectors.iter().filter(|s| !found(s)).copied().collect();
     if !missing.is_empty() {
         logged.said = names::unknown_names(Some(&question(&missing)), &[], &[], sources);
@@ -254,14 +287,17 @@ fn ranks(event: &Event<'_>) -> Vec<(&'static str, String)> {
 /// Unit, kind of record, field and ranks: what tells the series of a log apart.
 type Key = (String, &'static str, String, Vec<(&'static str, String)>);
 
-fn capture(log: &Log, said: Said) -> Capture {
+fn capture(log: &Log, said: Said) -> (Capture, Lines) {
+    let at: Vec<Hit> = said.rows.iter().map(|row| Hit { source: 0, offset: row.offset as u64, order: None, key: None }).collect();
+    let stands = fetch::lines(&at, std::slice::from_ref(log));
+    let mut lines = Lines::default();
     let clock = if log.clock.how == How::Assumed { Clock::AssumedUtc } else { Clock::Wall };
     let width = said.rows.iter().map(|row| row.end.saturating_sub(row.start)).max().unwrap_or(0);
     let mut builder = Builder::new(LAYOUT, clock, StampOf::Line { width });
     builder.file(&log.path);
     let mut series: BTreeMap<Key, SeriesId> = BTreeMap::new();
     let mut last: HashMap<SeriesId, (i64, i64)> = HashMap::new();
-    for row in said.rows {
+    for (row, line) in said.rows.into_iter().zip(stands) {
         let key = (row.unit, row.kind, row.name, row.ranks);
         let id = match series.get(&key) {
             Some(id) => Some(*id),
@@ -291,13 +327,15 @@ fn capture(log: &Log, said: Said) -> Capture {
         }
         // No further than the stamp is wide.
         let within = row.end.saturating_sub(row.start).saturating_sub(1).max(0);
-        builder.push(id, row.start.saturating_add(behind.min(within)), row.value);
+        let at = row.start.saturating_add(behind.min(within));
+        builder.push(id, at, row.value);
+        lines.put(id, at, line);
     }
     if said.unstamped > 0 {
         let what = || "records without a stamp are not among the samples".to_string();
         builder.note_many("no_stamp", said.unstamped, what, || None);
     }
-    builder.finish()
+    (builder.finish(), lines)
 }
 
 fn endpoint(builder: &mut Builder, log: &Log, unit: &str) -> EndpointId {
@@ -342,12 +380,14 @@ mod tests {
     #[test]
     fn ranks_are_series_and_records_of_one_stamp_keep_their_order() {
         let mut found = logged(LOG, &["log:token_usage"]);
-        let (source, covers) = found.captures.pop().unwrap();
+        let OfLog { source, covers, lines } = found.captures.pop().unwrap();
         let capture = source.capture;
         let spelled: Vec<String> = (0..capture.series.len()).map(|i| capture.spelled(SeriesId(i as u32))).collect();
         let of = |dp: u8| format!(r#"log:token_usage{{dp_rank="{dp}",kind="decode_batch",tp_rank="1"}}"#);
         assert_eq!(spelled, [of(0), of(1)]);
         let start = 1_795_946_401_000_000_000;
+        assert_eq!([0, 1, 2].map(|behind| lines.of(SeriesId(0), start + behind)), [Some(1), Some(2), None]);
+        assert_eq!(lines.of(SeriesId(1), start + 1_000_000_000), Some(3));
         let samples: Vec<(i64, f64)> = capture.samples(SeriesId(0)).iter().map(|s| (s.at - start, s.value)).collect();
         assert_eq!(samples, [(0, 0.1), (1, 0.2)]);
         assert_eq!(capture.stamp_of, StampOf::Line { width: 1_000_000_000 });
@@ -362,6 +402,6 @@ mod tests {
         assert!(logged(LOG, &["log:token_usage{kind=\"prefill_batch\"}"]).captures.is_empty());
         assert!(logged(LOG, &["log:token_usage{worker=\"decode-2\"}"]).captures.is_empty());
         assert_eq!(logged(LOG, &["log:token_usages"]).said.len(), 1, "what it was meant to be is said");
-        assert_eq!(logged(LOG, &["log:*_reqs"]).captures[0].0.capture.series.len(), 4, "two fields of two ranks");
+        assert_eq!(logged(LOG, &["log:*_reqs"]).captures[0].source.capture.series.len(), 4, "two fields of two ranks");
     }
 }

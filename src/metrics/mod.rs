@@ -4,6 +4,7 @@ pub mod anchors;
 pub mod around;
 pub mod asked;
 pub mod beside;
+pub mod cited;
 pub mod common;
 pub mod figures;
 pub mod logged;

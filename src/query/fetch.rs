@@ -182,7 +182,7 @@ fn near(hits: &[Hit], index: usize) -> Near {
 }
 
 /// Line numbers of hits: from the columns of their segment, else counted. 0 where the source cannot be read.
-fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
+pub fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
     let mut lines = vec![0u64; hits.len()];
     let mut by_source: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, hit) in hits.iter().enumerate() {

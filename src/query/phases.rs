@@ -18,6 +18,10 @@ pub struct Phase {
     pub until: Option<i64>,
     /// What says so, with the records that are its ends.
     pub how: String,
+    /// Requests of the load generator in it, where those are what names it.
+    pub requests: Option<u64>,
+    /// The records that are its ends: source and line.
+    pub ends: Vec<(String, u64)>,
 }
 
 /// The formats whose records name phases.
@@ -40,21 +44,28 @@ pub fn all(sources: &[Asked]) -> Vec<Phase> {
 struct Found {
     /// Requests of each phase: their number, first start and last end, with the records that say so.
     requests: BTreeMap<String, Requests>,
-    benchmark: Option<(i64, String)>,
-    completed: Option<(i64, String)>,
-    cleanup: Option<(i64, String)>,
+    benchmark: Option<(i64, Place)>,
+    completed: Option<(i64, Place)>,
+    cleanup: Option<(i64, Place)>,
+}
+
+/// A record: source and line.
+type Place = (String, u64);
+
+fn at(place: &Place) -> String {
+    format!("{}:{}", place.0, place.1)
 }
 
 struct Requests {
     n: u64,
-    first: (i64, String),
-    last: (i64, String),
+    first: (i64, Place),
+    last: (i64, Place),
 }
 
 impl Found {
     fn take(&mut self, event: &Event<'_>, facts: &Facts, source: &str) {
         let Some(stamp) = facts.stamp else { return };
-        let here = || format!("{source}:{}", facts.line);
+        let here = || (source.to_string(), facts.line);
         if let Some(Value::Str(phase)) = event.get("benchmark_phase") {
             // A request without an end was seen to start.
             let end = match event.get("request_end_ns") {
@@ -64,8 +75,8 @@ impl Found {
             let name = if phase == "profiling" { "measured" } else { phase };
             let known = self.requests.entry(name.to_string()).or_insert_with(|| Requests {
                 n: 0,
-                first: (i64::MAX, String::new()),
-                last: (i64::MIN, String::new()),
+                first: (i64::MAX, Place::default()),
+                last: (i64::MIN, Place::default()),
             });
             known.n += 1;
             if stamp.start < known.first.0 {
@@ -96,15 +107,19 @@ impl Found {
                 since: found.first.0,
                 // Half-open: the last request's end is in it.
                 until: found.last.0.checked_add(1),
-                how: format!("{} requests of the load generator, {} to {}", found.n, found.first.1, found.last.1),
+                how: format!("{} requests of the load generator, {} to {}", found.n, at(&found.first.1), at(&found.last.1)),
+                requests: Some(found.n),
+                ends: vec![found.first.1, found.last.1],
             })
             .collect();
         if let (Some((since, from)), Some((until, to))) = (&self.benchmark, &self.completed) {
-            let how = format!("the driver's benchmark command, warm-up in it, {from} to {to}");
-            out.push(Phase { name: "benchmark".into(), since: *since, until: Some(*until), how });
+            let how = format!("the driver's benchmark command, warm-up in it, {} to {}", at(from), at(to));
+            let ends = vec![from.clone(), to.clone()];
+            out.push(Phase { name: "benchmark".into(), since: *since, until: Some(*until), how, requests: None, ends });
         }
         if let Some((since, from)) = self.cleanup.or(self.completed) {
-            out.push(Phase { name: "teardown".into(), since, until: None, how: format!("from the driver's {from} on") });
+            let how = format!("from the driver's {} on", at(&from));
+            out.push(Phase { name: "teardown".into(), since, until: None, how, requests: None, ends: vec![from] });
         }
         out
     }

@@ -3,6 +3,7 @@
 pub mod counts;
 pub mod events;
 pub mod evidence;
+pub mod facts;
 pub mod metrics;
 pub mod opened;
 pub mod paint;

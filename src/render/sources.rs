@@ -10,7 +10,7 @@ pub use json::{write_json, write_jsonl};
 pub use table::{write_csv, write_markdown};
 pub use text::write_text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use corr_parsers::stamp::Stamp;
 
@@ -19,6 +19,17 @@ use crate::run::coverage::Coverage;
 use crate::run::layout::RunLayout;
 use crate::run::missing::{self, Missing};
 use crate::run::source::{Class, NotRead, Source};
+use crate::store::captures::Kept;
+
+/// Metrics files of one folder and layout.
+pub struct Metrics {
+    /// The folder, or the only file.
+    pub key: String,
+    pub layout: String,
+    pub files: usize,
+    /// How many of them are in the index.
+    pub indexed: usize,
+}
 
 /// A run, read whole.
 pub struct Report<'r> {
@@ -29,13 +40,15 @@ pub struct Report<'r> {
     /// Files not read, and event sources that the system would not read.
     pub not_read: Vec<NotRead>,
     pub missing: Vec<Missing>,
+    /// Keys of metrics files whose captures are in the index.
+    pub indexed: BTreeSet<String>,
     /// Things to know that are no failure.
     pub notes: Vec<String>,
 }
 
 impl<'r> Report<'r> {
-    /// Puts a run and what was read of it together; `read` is parallel to the run's sources.
-    pub fn new(run: &'r Run, read: Vec<Option<std::io::Result<Coverage>>>) -> Report<'r> {
+    /// Puts a run, what was read of it and what its index keeps together; `read` is parallel to the run's sources.
+    pub fn new(run: &'r Run, read: Vec<Option<std::io::Result<Coverage>>>, kept: Kept) -> Report<'r> {
         let mut not_read = run.not_read.clone();
         let mut covered: Vec<Option<Coverage>> = Vec::new();
         for (source, read) in run.sources.iter().zip(read) {
@@ -58,8 +71,10 @@ impl<'r> Report<'r> {
                 notes.push(format!("the declared format `{}` has no record at the head of any source", format.name));
             }
         }
+        let indexed = kept.indexed(run);
+        notes.extend(kept.notes);
         let events = run.sources.iter().zip(covered).filter_map(|(source, coverage)| Some((source, coverage?))).collect();
-        Report { run, layout: RunLayout::read(&run.sources), events, not_read, missing, notes }
+        Report { run, layout: RunLayout::read(&run.sources), events, not_read, missing, indexed, notes }
     }
 
     /// From the earliest to the latest stamp of all event sources.
@@ -95,7 +110,7 @@ impl<'r> Report<'r> {
     }
 
     /// Metrics files by folder and layout: a folder of scrapes is one line.
-    pub fn metrics(&self) -> Vec<(String, String, usize)> {
+    pub fn metrics(&self) -> Vec<Metrics> {
         let mut groups: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
         for source in &self.run.sources {
             if let Class::Metrics(layout) = &source.class {
@@ -103,15 +118,16 @@ impl<'r> Report<'r> {
                 groups.entry((folder.to_string(), layout.clone())).or_default().push(&source.key);
             }
         }
-        let mut out = Vec::new();
-        for ((folder, layout), keys) in groups {
-            match keys[..] {
-                [only] => out.push((only.to_string(), layout, 1)),
-                _ if folder.is_empty() => out.push(("./".to_string(), layout, keys.len())),
-                _ => out.push((format!("{folder}/"), layout, keys.len())),
-            }
-        }
-        out
+        let one = |((folder, layout), keys): ((String, String), Vec<&str>)| {
+            let key = match keys[..] {
+                [only] => only.to_string(),
+                _ if folder.is_empty() => "./".to_string(),
+                _ => format!("{folder}/"),
+            };
+            let indexed = keys.iter().filter(|key| self.indexed.contains(**key)).count();
+            Metrics { key, layout, files: keys.len(), indexed }
+        };
+        groups.into_iter().map(one).collect()
     }
 }
 

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use corr_metrics::blocks::{Area, Spill, Spilling, spill_by_default};
 use corr_parsers::envelope::journald::binary;
 
 use super::journal;
@@ -48,6 +49,12 @@ impl Deref for Bytes {
             Bytes::Mapped(map) => map,
             Bytes::Shared(bytes) => bytes,
         }
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 
@@ -146,6 +153,25 @@ pub fn head(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     let whole = bytes.len() <= limit;
     bytes.truncate(limit);
     Ok((bytes, whole))
+}
+
+/// Samples that are too many to hold: a file without a name.
+#[derive(Debug)]
+struct SampleFile(File);
+
+impl Spill for SampleFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn view(&self) -> io::Result<Area> {
+        Ok(Arc::new(Bytes::Mapped(map(&self.0)?)))
+    }
+}
+
+/// Of each capture that is read from now on at most so many bytes of samples are held, the others are in a temporary file. What was said first stays.
+pub fn hold_samples(above: usize) {
+    spill_by_default(Spilling { above, open: || Ok(Box::new(SampleFile(tempfile::tempfile()?))) });
 }
 
 fn read_up_to(file: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {

@@ -9,6 +9,7 @@ use corr_metrics::model::{Capture, Family};
 use rayon::prelude::*;
 
 use super::Run;
+use super::bytes;
 use super::discover::Found;
 use super::source::{Class, NotRead};
 
@@ -50,21 +51,54 @@ pub struct Captures<'r> {
     pub read: Vec<Source<'r>>,
     /// Sets that were not read.
     pub not_read: Vec<NotRead>,
+    /// Every one of them was read before.
+    pub all_kept: bool,
+    /// Why what was kept of a set is not used.
+    pub notes: Vec<String>,
+}
+
+/// Captures of a layout and a set that were read before. `None` if there are none; the error says that there are and why they are of no use.
+pub type Before<'b> = dyn Fn(&str, &Set) -> Result<Option<Vec<Capture>>, String> + Sync + 'b;
+
+/// So many bytes of samples the captures of a run hold together while they are read; what is more is in temporary files.
+const HOLD: usize = 256 << 20;
+/// Each of them holds so many.
+const LEAST: usize = 1 << 20;
+
+/// A set, read.
+struct Read {
+    captures: Result<Vec<Capture>, NotRead>,
+    kept: bool,
+    /// Why what was kept is not used.
+    note: Option<String>,
+}
+
+/// The sets of a run that are read.
+pub fn sets(run: &Run) -> impl Iterator<Item = &(&'static str, Set)> {
+    run.claims.sets.iter().filter(|(_, set)| !same_as_another(run, set))
 }
 
 impl<'r> Captures<'r> {
-    /// Reads every capture of a run.
-    pub fn read(run: &'r Run) -> Captures<'r> {
-        let sets: Vec<&(&'static str, Set)> = run.claims.sets.iter().filter(|(_, set)| !same_as_another(run, set)).collect();
-        let read: Vec<Result<Vec<Source<'r>>, NotRead>> = sets.par_iter().map(|(layout, set)| read(layout, set)).collect();
-        let mut captures = Captures::default();
-        for result in read {
-            match result {
-                Ok(sources) => captures.read.extend(sources),
-                Err(not_read) => captures.not_read.push(not_read),
+    /// Reads every capture of a run that was not read before.
+    pub fn read(run: &'r Run, before: &Before<'_>) -> Captures<'r> {
+        let sets: Vec<&'r (&'static str, Set)> = sets(run).collect();
+        hold(sets.len());
+        let read = |(layout, set): &&'r (&'static str, Set)| match before(layout, set) {
+            Ok(Some(captures)) => Read { captures: Ok(captures), kept: true, note: None },
+            Ok(None) => Read { captures: read_set(layout, set), kept: false, note: None },
+            Err(why) => Read { captures: read_set(layout, set), kept: false, note: Some(why) },
+        };
+        let read: Vec<Read> = sets.par_iter().map(read).collect();
+        let mut all = Captures { all_kept: true, ..Captures::default() };
+        for ((layout, set), read) in sets.into_iter().zip(read) {
+            all.notes.extend(read.note);
+            all.all_kept &= read.kept;
+            match read.captures {
+                Ok(captures) => all.read.extend(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture })),
+                Err(not_read) => all.not_read.push(not_read),
             }
         }
-        captures
+        all
     }
 
     /// What captures declare of families, for those that declare nothing. Of two that differ the one read first is believed.
@@ -89,7 +123,13 @@ fn same_as_another(run: &Run, set: &Set) -> bool {
     !set.files.is_empty() && set.files.iter().all(|part| copy(&part.key))
 }
 
-fn read<'r>(layout: &'static str, set: &'r Set) -> Result<Vec<Source<'r>>, NotRead> {
+/// Bounds the memory of so many sets that are read after this.
+pub fn hold(sets: usize) {
+    bytes::hold_samples((HOLD / sets.max(1)).max(LEAST));
+}
+
+/// Reads the files of a set; [`hold`] is called before.
+pub fn read_set(layout: &str, set: &Set) -> Result<Vec<Capture>, NotRead> {
     let name = set.files.first().map_or_else(String::new, |part| part.key.clone());
     let not_read = |why: String, next: &str, failure: bool| NotRead { name: name.clone(), why, next: next.into(), failure };
     if !set.ties.is_empty() {
@@ -100,7 +140,10 @@ fn read<'r>(layout: &'static str, set: &'r Set) -> Result<Vec<Source<'r>>, NotRe
         return Err(not_read(format!("no layout is named {layout}"), "", true));
     };
     match (reader.read)(set) {
-        Ok(captures) => Ok(captures.into_iter().map(|capture| Source { set: Cow::Borrowed(set), layout, capture }).collect()),
+        Ok(captures) => match captures.iter().find_map(|c| c.samples.damage()) {
+            Some(why) => Err(not_read(why.to_string(), "check the space and the file system of TMPDIR, then run the command again", true)),
+            None => Ok(captures),
+        },
         Err(ReadError::Io { error, .. }) => Err(not_read(error.to_string(), "check the file system, then run the command again", true)),
         Err(ReadError::Damaged { why, .. }) => Err(not_read(why, "copy the file again, or leave it out", true)),
         Err(ReadError::Declined { why, next, .. }) => Err(not_read(why, &next, true)),

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use corr_evidence::compiled::Edges;
+use corr_evidence::definition::Table;
 use corr_parsers::clock::{self, Rule};
 use corr_parsers::declared::{self, Definition};
 use corr_parsers::format::{Envelope, Format};
@@ -41,6 +43,7 @@ pub struct Declared {
     sources: Vec<Pattern>,
     windows: BTreeMap<String, Window>,
     formats: Formats,
+    evidence: Table,
 }
 
 #[derive(Clone, Debug)]
@@ -86,6 +89,8 @@ struct File {
     windows: BTreeMap<String, Window>,
     #[serde(default)]
     format: Vec<Definition>,
+    /// Edges, signals and instruments beside the built-in ones.
+    evidence: Option<Spanned<Table>>,
 }
 
 /// `envelope = "cri"`, or nested ones, outermost first: `envelope = ["cri", "srun"]`.
@@ -167,7 +172,12 @@ impl Declared {
         let mut formats = Formats::default();
         formats.add(file.format.into_iter().enumerate().collect(), Text { path: name, text })?;
         let formats = more(formats)?;
-        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows: file.windows, formats };
+        if let Some(evidence) = &file.evidence {
+            fits(evidence.get_ref(), formats.all()).map_err(|error| at(evidence.span().start, error))?;
+        }
+        let evidence = file.evidence.map(Spanned::into_inner).unwrap_or_default();
+        let windows = file.windows;
+        let mut declared = Declared { fingerprint: String::new(), tz: zone(file.tz)?, sources: Vec::new(), windows, formats, evidence };
         for (pattern, table) in file.source {
             let matcher = matcher(pattern.get_ref()).map_err(|error| at(pattern.span().start, error))?;
             if let Some(format) = &table.format {
@@ -237,6 +247,11 @@ impl Declared {
     pub fn unmatched<'a>(&'a self, keys: &[&str]) -> Vec<&'a str> {
         let idle = |p: &&Pattern| !keys.iter().any(|key| p.is(key));
         self.sources.iter().filter(idle).map(|p| p.text.as_str()).collect()
+    }
+
+    /// What is added to the table of edges.
+    pub fn evidence(&self) -> &Table {
+        &self.evidence
     }
 
     /// The formats that users declared, in the order in which their heads are tried.
@@ -357,6 +372,20 @@ fn find_envelopes<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<&'stat
 fn find_envelope(name: &str) -> Result<&'static Envelope, String> {
     let names: Vec<&str> = ENVELOPES.iter().map(|e| e.name).collect();
     ENVELOPES.iter().find(|e| e.name == name).copied().ok_or_else(|| unknown("envelope", name, &names))
+}
+
+/// Whether additions to the table of edges fit it, and name kinds that there are.
+fn fits(added: &Table, user: &[&'static Format]) -> Result<(), String> {
+    let kinds: Vec<&str> = FORMATS.iter().chain(user).flat_map(|f| f.kinds.iter().map(|k| k.name)).collect();
+    let signals = added.edges.iter().flat_map(|e| &e.signals).chain(&added.signals);
+    for (signal, kind) in signals.flat_map(|s| s.kinds.iter().map(move |k| (s, k))) {
+        if !kinds.contains(&kind.as_str()) {
+            let near = did_you_mean(kind, &kinds).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            return Err(format!("evidence: signal `{}`: no format has the kind `{kind}`{near}", signal.id));
+        }
+    }
+    let built_in = corr_evidence::builtin::table().map_err(|e| e.to_string())?;
+    Edges::new([built_in, added.clone()]).map(|_| ()).map_err(|e| format!("evidence: {e}"))
 }
 
 fn find_formats(names: &str, user: &[&'static Format]) -> Result<Vec<&'static Format>, String> {

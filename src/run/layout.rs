@@ -186,7 +186,8 @@ pub fn base_name(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or(key)
 }
 
-fn small_text(path: &Path) -> Option<String> {
+/// The text of a file that is small enough to be a plan or a configuration.
+pub fn small_text(path: &Path) -> Option<String> {
     if std::fs::metadata(path).ok()?.len() > MAX_CONFIG {
         return None;
     }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use corr_metrics::READER_VERSION;
 use corr_parsers::clock::{Clock, How, read_rule};
 use corr_parsers::declared::{self, Definition};
 use corr_parsers::detect::{Detection, Score};
@@ -13,13 +14,14 @@ use corr_parsers::record::Layout;
 use corr_parsers::{ENVELOPES, FORMATS, PARSER_VERSION};
 use serde::{Deserialize, Serialize};
 
+use super::captures::KeptSet;
 use crate::run::bytes::Compression;
 use crate::run::formats::fingerprint;
 use crate::run::journal;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
-pub const STORE_VERSION: u32 = 4;
+pub const STORE_VERSION: u32 = 5;
 
 /// The manifest's file name inside the store's directory.
 pub const FILE: &str = "manifest.json";
@@ -53,6 +55,10 @@ pub struct Manifest {
     /// The formats that users declared, for a store that is asked without its run.
     #[serde(default)]
     pub definitions: Vec<Definition>,
+    /// The readers of metrics that made `captures`.
+    pub metrics_version: u32,
+    /// Metric captures, by their sets of files.
+    pub captures: Vec<KeptSet>,
 }
 
 /// An indexed source.
@@ -246,7 +252,15 @@ impl Manifest {
             sources: BTreeMap::new(),
             others: BTreeMap::new(),
             definitions: Vec::new(),
+            metrics_version: READER_VERSION,
+            captures: Vec::new(),
         }
+    }
+
+    /// The directories that belong to the store.
+    pub fn dirs(&self) -> impl Iterator<Item = &str> {
+        let segments = self.sources.values().flat_map(|s| &s.segments).map(|s| s.dir.as_str());
+        segments.chain(self.captures.iter().map(|c| c.dir.as_str()))
     }
 
     /// Reads a store's manifest.

@@ -1,7 +1,8 @@
 //! What an index of a run holds, and how it is made and read.
 
+pub mod captures;
+pub mod clocks;
 pub mod columns;
-mod guard;
 pub mod ids;
 pub mod manifest;
 pub mod open;

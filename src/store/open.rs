@@ -11,7 +11,6 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 
-use super::guard::guard;
 use super::ids::Ids;
 use super::manifest::SegmentRef;
 use super::rows::Rows;
@@ -19,6 +18,7 @@ use super::rowset::RowSet;
 use super::segment::SegmentMeta;
 use super::word_index::WordIndex;
 use crate::run::bytes::{self, Bytes};
+use corr_metrics::guard::guard;
 
 const WORDS: &str = "words";
 const COLUMNS: &str = "columns.parquet";

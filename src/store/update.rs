@@ -10,10 +10,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use corr_metrics::layouts::Set;
 use corr_parsers::declared::definition;
 use corr_parsers::record;
 use rayon::prelude::*;
 
+use super::captures::{self, KeptSet};
 use super::manifest::{ClockEntry, Entry, FILE, Manifest, ManifestError, Other, SegmentRef};
 use super::segment::{self, BuildError, Part};
 use super::{reopen, text};
@@ -58,6 +60,9 @@ pub struct Report {
     pub grown: usize,
     pub built: usize,
     pub removed: usize,
+    /// Sets of files whose metric captures are in the store, and how many of them were read now.
+    pub captures: usize,
+    pub captures_read: usize,
     /// Bytes of (decompressed) source that were read into new segments.
     pub bytes: u64,
     /// Records in the store now.
@@ -125,7 +130,9 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
     let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| !o.unchanged(&s.stat)));
-    progress.total(to_read.map(|s| s.stat.size).sum());
+    let sets: Vec<&(&'static str, Set)> = crate::run::captures::sets(run).collect();
+    let of_sets = sets.iter().map(|(layout, set)| captures::to_read(old.kept_captures(), layout, set)).sum::<u64>();
+    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + of_sets);
     let task = Task {
         dir,
         old,
@@ -169,6 +176,7 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     for source in run.sources.iter().filter(|s| s.class != Class::Events) {
         new.others.insert(source.key.clone(), Other { stat: source.stat, class: source.class.clone() });
     }
+    new.captures = keep_captures(&task, &sets, &mut report)?;
     report.removed = on_disk.sources.keys().filter(|k| !new.sources.contains_key(*k)).count();
     make_durable(dir, &new).map_err(io_error(dir))?;
     new.publish(dir).map_err(io_error(&dir.join(FILE)))?;
@@ -176,6 +184,38 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     report.size =
         walkdir::WalkDir::new(dir).into_iter().flatten().filter_map(|e| e.metadata().ok()).filter(|m| m.is_file()).map(|m| m.len()).sum();
     Ok(report)
+}
+
+/// Brings the metric captures up to date.
+fn keep_captures(task: &Task<'_>, sets: &[&(&'static str, Set)], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
+    crate::run::captures::hold(sets.len());
+    let old = task.old.kept_captures();
+    let update = |(layout, set): &&(&'static str, Set)| {
+        let n = task.number.fetch_add(1, Ordering::Relaxed);
+        let (aside, place) = (format!("new-{n}"), format!("cap-{}-{n}", task.generation));
+        let bytes = captures::to_read(old, layout, set);
+        let done = captures::update(task.dir, old, layout, set, (&aside, &place)).map_err(io_error(&task.dir.join(place)))?;
+        match task.progress.advance(bytes) {
+            ControlFlow::Break(()) => Err(UpdateError::Build(BuildError::Cancelled)),
+            ControlFlow::Continue(()) => Ok(done),
+        }
+    };
+    let done: Vec<Result<captures::Done, UpdateError>> = sets.par_iter().with_max_len(1).map(update).collect();
+    let mut kept = Vec::new();
+    for done in done {
+        match done? {
+            captures::Done::Left(note) => report.notes.extend(note),
+            captures::Done::Kept(set) => kept.push(set),
+            captures::Done::Built(set) => {
+                report.captures_read += 1;
+                report.bytes += set.parts.iter().map(|p| p.stat.size).sum::<u64>();
+                kept.push(set);
+            }
+        }
+    }
+    report.captures = kept.len();
+    report.covered += kept.iter().flat_map(|set| &set.parts).map(|p| p.stat.size).sum::<u64>();
+    Ok(kept)
 }
 
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> UpdateError {
@@ -193,8 +233,8 @@ fn make_durable(dir: &Path, manifest: &Manifest) -> io::Result<()> {
         rustix::fs::syncfs(&store)?;
     }
     #[cfg(not(target_os = "linux"))]
-    for segment in manifest.sources.values().flat_map(|s| &s.segments) {
-        for entry in walkdir::WalkDir::new(dir.join(&segment.dir)).contents_first(true) {
+    for named in manifest.dirs() {
+        for entry in walkdir::WalkDir::new(dir.join(named)).contents_first(true) {
             File::open(entry.map_err(io::Error::from)?.path())?.sync_all()?;
         }
     }
@@ -202,7 +242,7 @@ fn make_durable(dir: &Path, manifest: &Manifest) -> io::Result<()> {
 }
 
 /// Takes the writer's lock, which the system gives back when this process ends, however it ends.
-fn lock(dir: &Path) -> Result<File, UpdateError> {
+pub fn lock(dir: &Path) -> Result<File, UpdateError> {
     let path = dir.join("lock");
     let file = File::create(&path).map_err(io_error(&path))?;
     match file.try_lock() {
@@ -215,8 +255,13 @@ fn lock(dir: &Path) -> Result<File, UpdateError> {
 /// The highest generation that this directory has seen: by the manifest, and by the names of segments where there is none that can be read.
 fn generation(dir: &Path, manifest: &Manifest) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else { return manifest.generation };
-    let named = entries.flatten().filter_map(|e| e.file_name().to_str()?.strip_prefix("seg-")?.split('-').next()?.parse::<u64>().ok());
+    let named = entries.flatten().filter_map(|e| generation_of(e.file_name().to_str()?));
     named.max().unwrap_or(0).max(manifest.generation)
+}
+
+/// The generation in the name of a segment or of a set's captures.
+fn generation_of(name: &str) -> Option<u64> {
+    name.strip_prefix("seg-").or_else(|| name.strip_prefix("cap-"))?.split('-').next()?.parse().ok()
 }
 
 /// Removes what no manifest names: segments of older generations and what a killed writer left. Readers that hold files of them open keep them.
@@ -224,8 +269,8 @@ fn clean(dir: &Path, manifest: &Manifest) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let named = manifest.sources.values().any(|s| s.segments.iter().any(|r| r.dir == name));
-        let ours = name.starts_with("seg-") || name.starts_with("new-");
+        let named = manifest.dirs().any(|dir| dir == name);
+        let ours = name.starts_with("seg-") || name.starts_with("cap-") || name.starts_with("new-");
         if ours && !named {
             // What cannot be removed now is tried again by the next writer.
             let _ = std::fs::remove_dir_all(entry.path());

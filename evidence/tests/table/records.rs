@@ -47,7 +47,7 @@ fn holds(condition: &Condition, event: &Event<'_>) -> bool {
 fn is(signal: &Signal, event: &Event<'_>) -> bool {
     signal.kinds.iter().any(|kind| kind == event.kind.name)
         && signal.conditions.iter().all(|c| holds(c, event))
-        && signal.amount.as_deref().is_none_or(|amount| event.get(amount).and_then(number).is_some())
+        && signal.amount.as_deref().is_none_or(|amount| amount.split('+').any(|field| event.get(field).and_then(number).is_some()))
 }
 
 /// The signals that a record is, as `edge/signal`.

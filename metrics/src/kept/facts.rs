@@ -212,11 +212,12 @@ fn put_series<'c>(series: &'c Series, texts: &mut Texts<'c>, out: &mut Put) {
     out.number(canonical);
     put_labels(&series.labels, texts, out);
     out.flag(series.precision == Precision::F32);
-    let Trouble { collisions, disordered, damaged, foreign } = series.trouble;
+    let Trouble { collisions, disordered, damaged, foreign, sum_unproven } = series.trouble;
     out.number(collisions);
     out.number(disordered);
     out.flag(damaged);
     out.flag(foreign);
+    out.flag(sum_unproven);
 }
 
 fn take_series(from: &mut Take<'_>, texts: &[Arc<str>]) -> Option<Series> {
@@ -224,6 +225,12 @@ fn take_series(from: &mut Take<'_>, texts: &[Arc<str>]) -> Option<Series> {
     let name = Name::of_spellings(text(from, texts)?, text(from, texts)?);
     let labels = take_labels(from, texts)?;
     let precision = if from.flag()? { Precision::F32 } else { Precision::F64 };
-    let trouble = Trouble { collisions: from.number()?, disordered: from.number()?, damaged: from.flag()?, foreign: from.flag()? };
+    let trouble = Trouble {
+        collisions: from.number()?,
+        disordered: from.number()?,
+        damaged: from.flag()?,
+        foreign: from.flag()?,
+        sum_unproven: from.flag()?,
+    };
     Some(Series { endpoint, name, labels, precision, trouble })
 }

@@ -171,6 +171,7 @@ fn talkative() -> Capture {
     let b = builder.series(one, "y", &Labels::default(), Precision::F64);
     builder.trouble(b).unwrap().damaged = true;
     builder.trouble(a).unwrap().foreign = true;
+    builder.trouble(a).unwrap().sum_unproven = true;
     builder.family("y").kind = Some(Kind::GaugeHistogram);
     builder.family("z").help = Some(String::new());
     builder.family("z").unit = Some("s".into());

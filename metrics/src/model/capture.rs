@@ -146,6 +146,8 @@ pub struct Trouble {
     pub damaged: bool,
     /// Values are not the metric's own (a value behind an exemplar's mark).
     pub foreign: bool,
+    /// Of a histogram's bucket: the capture has a sum, but it is that of one of several label sets, and nothing says that it is of this one.
+    pub sum_unproven: bool,
 }
 
 /// What a capture says of a family.

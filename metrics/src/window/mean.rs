@@ -32,6 +32,10 @@ pub enum NoMean {
     OtherScrapes,
     /// Nothing was observed.
     NoObservations,
+    /// The capture has no sum.
+    NoSum,
+    /// The capture has a sum that may be another label set's.
+    SumUnproven,
 }
 
 /// The mean of observations between the first and the last scrape.

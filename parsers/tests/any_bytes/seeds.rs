@@ -47,6 +47,7 @@ fn wrapped(envelope: &Envelope, lines: &[&str]) -> Vec<Vec<u8>> {
         let mut all: Vec<Vec<u8>> = sample.chunks(2_000).map(<[u8]>::to_vec).collect();
         all.push(sample.to_vec());
         all.extend(in_pieces(envelope.name, sample));
+        all.extend((envelope.name == "journald-export").then(lengths));
         return all;
     }
     let mut all: Vec<Vec<u8>> = lines.chunks(4).filter_map(|some| wrap(envelope.name, some)).collect();
@@ -61,10 +62,19 @@ fn in_pieces(envelope: &str, sample: &[u8]) -> Option<Vec<u8>> {
     let sample = String::from_utf8_lossy(sample);
     let entry = |text: &str| match envelope {
         "journald-json" => Some(format!("{{\"__REALTIME_TIMESTAMP\":\"1795978173100001\",\"_PID\":\"7\",\"MESSAGE\":\"{text}\"}}\n")),
-        "journald-export" => Some(format!("__REALTIME_TIMESTAMP=1795978173100001\n_PID=7\nMESSAGE={text}\n\n")),
+        "journald-export" => Some(format!("__CURSOR=s=1\n__REALTIME_TIMESTAMP=1795978173100001\n_PID=7\nMESSAGE={text}\n\n")),
         _ => Some(format!("{}]: {text}\n", sample.lines().next()?.split_once("]: ")?.0)),
     };
     Some((entry(first)? + &entry(second)?).into_bytes())
+}
+
+/// Fields of an export that claim to be longer and shorter than they are: into the entries behind, and behind them all.
+fn lengths() -> Vec<u8> {
+    let entry = |claimed: u64| {
+        let data = b"two\n\nlines\n\n";
+        [b"__CURSOR=s=1\n_PID=7\nMESSAGE\n", &claimed.to_le_bytes()[..], data].concat()
+    };
+    [10, 3, 11, 24, 60, 300, 1_000, 70_000, u64::MAX, 10].map(entry).concat()
 }
 
 fn journald(envelope: &str) -> Option<&'static [u8]> {

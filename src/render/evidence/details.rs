@@ -18,9 +18,12 @@ pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
             writeln!(out)?;
             edge(edged, verdict, paint, out)?;
         }
-        return Ok(());
+        beside(edged, out)?;
+        joins(edged, out)?;
+        return warnings(edged, paint, out);
     }
-    beware(edged, paint, out)?;
+    beside(edged, out)?;
+    warnings(edged, paint, out)?;
     unprovable(edged, paint, out)
 }
 
@@ -33,9 +36,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write)
     for found in &verdict.proofs {
         proof(edged, "shown by", found, paint, out)?;
     }
-    for counter in &verdict.counters {
-        self::counter(edged, counter, paint, out)?;
-    }
+    counters(edged, verdict, paint, out)?;
     for found in &verdict.hints {
         proof(edged, "consistent with it, and no proof:", found, paint, out)?;
     }
@@ -90,6 +91,25 @@ fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dy
     Ok(())
 }
 
+/// Counters that are proof, and others that moved; of others that stood still how many there are. A gap is said once.
+fn counters(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let direct = |c: &Counter| edged.evidence.edges.get(c.signal).is_some_and(|s| s.direct);
+    let mut gaps: Vec<(&str, &str)> = Vec::new();
+    for counter in verdict.counters.iter().filter(|c| direct(c) || c.moved()) {
+        self::counter(edged, counter, paint, out)?;
+        let gap = counter.gap.as_deref().map(|gap| (counter.endpoint.as_str(), gap));
+        gaps.extend(gap.filter(|gap| !gaps.contains(gap)));
+    }
+    let still = verdict.counters.iter().filter(|c| !direct(c) && !c.moved()).count();
+    if still > 0 {
+        writeln!(out, "  consistent with it, and no proof: {still} more counters, none of which moved")?;
+    }
+    for (endpoint, gap) in gaps {
+        writeln!(out, "  {}: {}", terminal(endpoint), terminal(gap))?;
+    }
+    Ok(())
+}
+
 fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Ok(()) };
     let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
@@ -105,9 +125,6 @@ fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Wri
         figure(counter.inner),
         terminal(&signal.counts)
     )?;
-    if let Some(gap) = &counter.gap {
-        writeln!(out, "    {}", terminal(gap))?;
-    }
     for cite in &counter.cites {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(cite)))?;
     }
@@ -137,18 +154,101 @@ fn to_whom(what: &str, of: &Attribution, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// What signals that are seen here are taken for.
-fn beware(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let mut first = true;
-    for verdict in edged.verdicts() {
-        let seen = !verdict.proofs.is_empty() || !verdict.hints.is_empty() || verdict.counters.iter().any(Counter::moved);
-        let Some(edge) = edged.evidence.edges.edges().get(verdict.edge).filter(|_| seen) else { continue };
-        for text in &edge.beware {
-            if std::mem::take(&mut first) {
-                writeln!(out)?;
-            }
-            writeln!(out, "{} {}: {}", paint.tone(Tone::Warn, "beware"), terminal(&edge.id), terminal(text))?;
+/// Shares, and what was held against each other.
+fn beside(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if !edged.only.is_empty() {
+        return Ok(());
+    }
+    if !edged.judged.shares.is_empty() || !edged.judged.comparisons.is_empty() {
+        writeln!(out)?;
+    }
+    for share in &edged.judged.shares {
+        let quotient = if share.below > 0.0 { format!("{:.3}", share.above / share.below) } else { "-".into() };
+        writeln!(
+            out,
+            "{}: {quotient} = {} of {} tokens, {} requests: {}",
+            terminal(&share.of.id),
+            figure(share.above),
+            figure(share.below),
+            grouped(share.requests as u64),
+            terminal(&share.of.says)
+        )?;
+        cites(edged, &share.cites, out)?;
+    }
+    for found in &edged.judged.comparisons {
+        let differ = found.requests - found.agree;
+        let conflict = if differ > 0 && found.of.independent { "conflict: " } else { "" };
+        writeln!(
+            out,
+            "{}: {conflict}{} of {} requests agree ({} against {}): {}",
+            terminal(&found.of.id),
+            grouped(found.agree as u64),
+            grouped(found.requests as u64),
+            figure(found.left),
+            figure(found.right),
+            terminal(&found.of.says)
+        )?;
+        for one in found.differ.iter().take(if edged.explain { 5 } else { 1 }) {
+            writeln!(
+                out,
+                "  {}: {} ({}) against {} ({})",
+                terminal(&one.request),
+                figure(one.left),
+                terminal(&edged.evidence.locator(one.left_cite)),
+                figure(one.right),
+                terminal(&edged.evidence.locator(one.right_cite))
+            )?;
         }
+    }
+    Ok(())
+}
+
+fn cites(edged: &Edged<'_>, cites: &[corr_evidence::ledger::Cite], out: &mut dyn Write) -> io::Result<()> {
+    let cites: Vec<String> = cites.iter().take(2).map(|c| edged.evidence.locator(*c)).collect();
+    if cites.is_empty() { Ok(()) } else { writeln!(out, "  {}", terminal(&cites.join(" … "))) }
+}
+
+/// How many requests of one source another one knows, and ids that clients used more than once.
+fn joins(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if !edged.only.is_empty() {
+        return Ok(());
+    }
+    let evidence = edged.evidence;
+    let name = |l: usize| {
+        let source = evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize));
+        source.map_or(String::new(), |s| terminal(&s.name).into_owned())
+    };
+    let joins = evidence.identity.joins();
+    if !joins.is_empty() {
+        writeln!(out)?;
+    }
+    for join in joins {
+        writeln!(out, "joined by id: {} of {} requests of {} are in {}", join.common, join.requests, name(join.of), name(join.with))?;
+    }
+    for (x, requests) in evidence.identity.shared_x_request_ids() {
+        let names: Vec<&str> = requests.iter().filter_map(|no| Some(evidence.identity.requests.get(*no)?.name())).collect();
+        writeln!(
+            out,
+            "x-request-id {} is borne by {} requests ({}): that one is a retry of another is {UNPROVABLE}",
+            terminal(x),
+            requests.len(),
+            terminal(&names.join(", "))
+        )?;
+    }
+    Ok(())
+}
+
+/// Rules of the trade that this run would let someone fall for.
+fn warnings(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let meant = |edge: Option<usize>| edged.only.is_empty() || edge.is_some_and(|e| edged.only.contains(&e));
+    let mut first = true;
+    for warning in edged.judged.warnings.iter().filter(|w| meant(w.edge)) {
+        if std::mem::take(&mut first) {
+            writeln!(out)?;
+        }
+        let edge = warning.edge.and_then(|e| edged.evidence.edges.edges().get(e)).map_or("run", |e| e.id.as_str());
+        writeln!(out, "{} {}: {}", paint.tone(Tone::Warn, "beware"), terminal(edge), terminal(&warning.says))?;
+        cites(edged, &warning.cites, out)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use corr_evidence::definition::{Literal, Signal};
+use corr_evidence::ledger::Cite;
 use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
 use serde_json::{Value as Json, json};
 
@@ -57,6 +58,50 @@ fn head(edged: &Edged<'_>) -> Json {
             json!({"x_request_id": x, "requests": names, "retry": UNPROVABLE})
         })
         .collect();
+    let all = |cites: &[Cite]| cites.iter().map(|c| evidence.locator(*c)).collect::<Vec<_>>();
+    let shares: Vec<Json> = edged
+        .judged
+        .shares
+        .iter()
+        .map(|s| {
+            let share = (s.below > 0.0).then(|| s.above / s.below);
+            json!({
+                "id": s.of.id, "share": share, "above": s.above, "below": s.below, "requests": s.requests, "says": s.of.says,
+                "signals": [s.of.above, s.of.below], "cites": all(&s.cites),
+            })
+        })
+        .collect();
+    let comparisons: Vec<Json> = edged
+        .judged
+        .comparisons
+        .iter()
+        .map(|c| {
+            let differ: Vec<Json> = c
+                .differ
+                .iter()
+                .map(|d| {
+                    json!({
+                        "request": d.request, "left": d.left, "left_cite": evidence.locator(d.left_cite),
+                        "right": d.right, "right_cite": evidence.locator(d.right_cite),
+                    })
+                })
+                .collect();
+            json!({
+                "id": c.of.id, "requests": c.requests, "agree": c.agree, "left": c.left, "right": c.right, "independent": c.of.independent,
+                "conflict": c.of.independent && c.agree < c.requests, "says": c.of.says, "signals": [c.of.left, c.of.right],
+                "differ": differ, "cites": all(&c.cites),
+            })
+        })
+        .collect();
+    let warnings: Vec<Json> = edged
+        .judged
+        .warnings
+        .iter()
+        .map(|w| {
+            let edge = w.edge.and_then(|e| evidence.edges.edges().get(e)).map(|e| e.id.as_str());
+            json!({"rule": w.rule, "edge": edge, "says": w.says, "cites": all(&w.cites)})
+        })
+        .collect();
     json!({
         "schema": SCHEMA,
         "run": edged.run,
@@ -73,6 +118,9 @@ fn head(edged: &Edged<'_>) -> Json {
         },
         "joins": joins,
         "shared_x_request_ids": shared,
+        "shares": shares,
+        "comparisons": comparisons,
+        "warnings": warnings,
         "not_read": evidence.not_read.iter().map(|n| json!({"source": n.name, "why": n.why})).collect::<Vec<_>>(),
     })
 }

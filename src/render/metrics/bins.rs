@@ -8,6 +8,7 @@ use super::figures::Row;
 use super::table;
 use crate::cli::grouped;
 use crate::render::events::Format;
+use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
 use crate::render::shown::rfc3339;
 
@@ -21,7 +22,7 @@ pub struct Bin<'a> {
 }
 
 /// Writes bins of `width` ns.
-pub fn write(bins: &[Bin<'_>], width: i64, format: Format, summary: &Json, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(bins: &[Bin<'_>], width: i64, format: Format, summary: &Json, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => {
             let digits = bins.iter().map(|b| grouped(b.count).len()).max().unwrap_or(0);
@@ -30,6 +31,9 @@ pub fn write(bins: &[Bin<'_>], width: i64, format: Format, summary: &Json, out: 
                 for (worker, row) in &bin.figures {
                     let worker = worker.as_ref().map_or_else(String::new, |w| format!(" ({})", terminal(w)));
                     writeln!(out, "    {}{worker}  {}", terminal(&row.name()), row.brief())?;
+                    if let Some(cited) = row.citation() {
+                        writeln!(out, "      {}", paint.tone(Tone::Dim, &terminal(&cited)))?;
+                    }
                 }
             }
             Ok(())
@@ -53,10 +57,11 @@ pub fn write(bins: &[Bin<'_>], width: i64, format: Format, summary: &Json, out: 
             let rows = bins.iter().flat_map(|bin| {
                 let start = rfc3339(bin.start, width);
                 bin.figures.iter().map(move |(worker, row)| {
-                    vec![start.clone(), bin.count.to_string(), worker.clone().unwrap_or_default(), row.name(), row.brief()]
+                    let worker = worker.clone().unwrap_or_default();
+                    vec![start.clone(), bin.count.to_string(), worker, row.name(), row.brief(), row.citation().unwrap_or_default()]
                 })
             });
-            table::write(format, &["start", "count", "worker", "series", "figure"], rows, out)
+            table::write(format, &["start", "count", "worker", "series", "figure", "citation"], rows, out)
         }
     }
 }

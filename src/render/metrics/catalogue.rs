@@ -7,6 +7,7 @@ use corr_metrics::coverage::Coverage;
 use corr_metrics::model::{Clock, Fidelity, Kind, Outcome, SeriesId, StampOf};
 use serde_json::{Value as Json, json};
 
+use super::offsets::ClockOffset;
 use super::{covered, number, seconds, table};
 use crate::cli::grouped;
 use crate::metrics::asked::{Asked, Captured, Hit, title};
@@ -20,8 +21,8 @@ pub struct Catalogued<'a> {
     pub hits: Vec<Hit<'a>>,
     /// Coverage of each capture's own extent, by endpoint.
     pub covered: Vec<Vec<Coverage>>,
-    /// How far the clocks of two captures are apart, in sentences.
-    pub offsets: Vec<String>,
+    /// How far the clocks of two captures are apart.
+    pub offsets: Vec<ClockOffset>,
     /// Series that are not listed, of those asked for.
     pub cut: usize,
 }
@@ -73,13 +74,20 @@ impl<'a> Catalogued<'a> {
             Format::Json => {
                 let captures: Vec<Json> = self.captures().collect();
                 let series: Vec<Json> = self.lines().map(|l| l.json()).collect();
-                let whole = json!({"schema": "corr.metrics.v1", "captures": captures, "clock_offsets": self.offsets, "series": series, "not_shown": self.cut});
+                let offsets: Vec<Json> = self.offsets.iter().map(ClockOffset::json).collect();
+                let whole = json!({"schema": "corr.metrics.v1", "captures": captures, "clock_offsets": offsets, "series": series, "not_shown": self.cut});
                 safe::write_json(out, &whole, true)?;
                 writeln!(out)
             }
             Format::Jsonl => {
                 for mut line in self.captures() {
                     line["type"] = "capture".into();
+                    safe::write_json(out, &line, false)?;
+                    writeln!(out)?;
+                }
+                for offset in &self.offsets {
+                    let mut line = offset.json();
+                    line["type"] = "clock_offset".into();
                     safe::write_json(out, &line, false)?;
                     writeln!(out)?;
                 }
@@ -121,7 +129,8 @@ impl<'a> Catalogued<'a> {
             writeln!(out)?;
         }
         for offset in &self.offsets {
-            writeln!(out, "{}\n", terminal(offset))?;
+            offset.text(out)?;
+            writeln!(out)?;
         }
         let mut family: Option<(*const Captured<'_>, &str)> = None;
         for line in self.lines() {

@@ -4,14 +4,16 @@ use std::io::{self, Write};
 
 use corr_metrics::coverage::Coverage;
 use corr_metrics::model::{Fidelity, Sample};
-use corr_metrics::window::counter::{self, Grade};
-use corr_metrics::window::quantile::{Estimate, Quantile};
-use corr_metrics::window::resets::Evidence;
-use corr_metrics::window::{capacity, gauge, histogram, mean, summary};
+use corr_metrics::window::{capacity, counter, gauge, histogram};
 use serde_json::{Value as Json, json};
 
 use super::catalogue::fidelity;
 use super::json as dated;
+use super::offsets::ClockOffset;
+use super::words::{
+    bracket_words, counter_lines, gauge_lines, grade, histogram_lines, mean_words, median, no_mean, occupied_lines, quantile_words,
+    summary_lines,
+};
 use super::{computed, covered, number, seconds, table};
 use crate::metrics::asked::{Captured, Hit, title};
 use crate::metrics::figures::{Counter, Figure, Histogram, Part};
@@ -26,6 +28,8 @@ use crate::render::safe::{self, terminal};
 pub struct Figured<'a> {
     /// Coverage of the window by the captures that are asked, by endpoint.
     pub covered: Vec<(&'a Captured<'a>, Vec<Coverage>)>,
+    /// How far the clocks of the captures are apart.
+    pub offsets: Vec<ClockOffset>,
     pub rows: Vec<Row<'a>>,
 }
 
@@ -47,6 +51,9 @@ impl Figured<'_> {
                     writeln!(out, "{}", paint.tone(Tone::Place, &terminal(&captured.name)))?;
                     covered::text(captured, covered, paint, out)?;
                 }
+                for offset in &self.offsets {
+                    offset.text(out)?;
+                }
                 for (i, row) in self.rows.iter().enumerate() {
                     if i > 0 || !self.covered.is_empty() {
                         writeln!(out)?;
@@ -57,12 +64,21 @@ impl Figured<'_> {
             }
             Format::Json => {
                 let rows: Vec<Json> = self.rows.iter().map(Row::json).collect();
-                safe::write_json(out, &json!({"schema": "corr.metrics.window.v1", "coverage": self.coverage(), "figures": rows}), true)?;
+                let offsets: Vec<Json> = self.offsets.iter().map(ClockOffset::json).collect();
+                let whole =
+                    json!({"schema": "corr.metrics.window.v1", "coverage": self.coverage(), "clock_offsets": offsets, "figures": rows});
+                safe::write_json(out, &whole, true)?;
                 writeln!(out)
             }
             Format::Jsonl => {
                 for mut line in self.coverage() {
                     line["type"] = "coverage".into();
+                    safe::write_json(out, &line, false)?;
+                    writeln!(out)?;
+                }
+                for offset in &self.offsets {
+                    let mut line = offset.json();
+                    line["type"] = "clock_offset".into();
                     safe::write_json(out, &line, false)?;
                     writeln!(out)?;
                 }
@@ -196,11 +212,23 @@ impl Row<'_> {
         self.hit.captured.capture().endpoint(self.hit.member.endpoint).map(title).unwrap_or_default()
     }
 
+    /// Where the figure comes from; `None` if it rests on no sample.
+    pub fn citation(&self) -> Option<String> {
+        self.rests_on().and_then(|(from, to)| self.cited(from, to))
+    }
+
     fn cited(&self, from: i64, to: i64) -> Option<String> {
         self.part.series.first().map(|id| match self.part.series.len() {
             1 => self.hit.captured.citation(*id, from, to),
             _ => self.hit.captured.cited(&self.spelled(), self.hit.member.endpoint, from, to),
         })
+    }
+
+    /// The record of a log that says a sample of its one series.
+    fn line(&self, at: i64) -> Option<String> {
+        let [id] = self.part.series[..] else { return None };
+        let line = self.hit.captured.line(id, at)?;
+        Some(format!("{}:{line}", self.hit.captured.name))
     }
 
     /// What the records of a log say together: each says what it did, so that they can be added where a gauge's scrapes cannot.
@@ -289,14 +317,17 @@ impl Row<'_> {
         if capture.fidelity != Fidelity::Raw {
             writeln!(out, "  {}", paint.tone(Tone::Warn, fidelity(capture.fidelity)))?;
         }
-        if let Some(cited) = self.rests_on().and_then(|(from, to)| self.cited(from, to)) {
+        if let Some(cited) = self.citation() {
             writeln!(out, "  {}", paint.tone(Tone::Dim, &terminal(&cited)))?;
         }
         Ok(())
     }
 
     fn lines(&self, captured: &Captured<'_>) -> Vec<String> {
-        let sample = |s: &Sample| format!("{} at {}", number(s.value), captured.dial().show(s.at));
+        let sample = |s: &Sample| {
+            let cited = self.line(s.at).map_or_else(String::new, |line| format!(" ({})", terminal(&line)));
+            format!("{} at {}{cited}", number(s.value), captured.dial().show(s.at))
+        };
         match &self.part.figure {
             Figure::Counter(counter) => counter_lines(counter, sample, captured),
             Figure::Gauge(answer) => gauge_lines(answer, sample),
@@ -318,14 +349,22 @@ impl Row<'_> {
                 answer["rate"] = found.answer.delta().and_then(counter::Delta::rate).map_or(Json::Null, |r| dated::of(&r, dial));
                 ("counter", answer)
             }
-            Figure::Gauge(answer) => ("gauge", dated::of(answer, dial)),
+            Figure::Gauge(found) => {
+                let mut answer = dated::of(found, dial);
+                if let gauge::Answer::Answered(found) = found {
+                    for (end, sample) in [("min", found.min), ("max", found.max), ("carried", found.carried)] {
+                        if let Some(line) = sample.and_then(|s| self.line(s.at)) {
+                            answer[end]["citation"] = line.into();
+                        }
+                    }
+                }
+                ("gauge", answer)
+            }
             Figure::Histogram(found) => {
                 let mut answer = dated::of(&found.answer, dial);
                 answer["quantiles"] = dated::of(&found.quantiles, dial);
-                answer["mean"] = match &found.mean {
-                    Some(Ok(mean)) => dated::of(mean, dial),
-                    _ => Json::Null,
-                };
+                answer["mean"] = found.mean.as_ref().map_or(Json::Null, |mean| dated::of(mean, dial));
+                answer["no_mean"] = json!(found.mean.as_ref().err());
                 ("histogram", answer)
             }
             Figure::Summary(summary) => ("summary", dated::of(summary, dial)),
@@ -349,7 +388,7 @@ impl Row<'_> {
             "spans_window": self.placed.coverage.word(),
             "exact": !self.part.rounded(captured),
             "fidelity": captured.capture().fidelity,
-            "citation": self.rests_on().and_then(|(from, to)| self.cited(from, to)),
+            "citation": self.citation(),
         });
         if let Some(mapped) = &self.worker {
             whole["worker"] = mapped.worker.as_str().into();
@@ -386,7 +425,7 @@ impl Row<'_> {
         put("type", typed.kind.word().into());
         put("origin", typed.origin.word().into());
         put("capture", captured.name.clone());
-        put("citation", self.rests_on().and_then(|(from, to)| self.cited(from, to)).unwrap_or_default());
+        put("citation", self.citation().unwrap_or_default());
         put("values", fidelity(captured.capture().fidelity).into());
         put("sum", self.sum().map(computed).unwrap_or_default());
         put("worker", self.worker.as_ref().map(|m| m.worker.clone()).unwrap_or_default());
@@ -428,7 +467,7 @@ impl Row<'_> {
             Figure::Histogram(found) => {
                 put("status", histogram_status(&found.answer).into());
                 put("quantiles", found.quantiles.iter().map(quantile_words).collect::<Vec<_>>().join("; "));
-                if let Some(Ok(mean)) = &found.mean {
+                if let Ok(mean) = &found.mean {
                     put("mean", computed(mean.value));
                 }
                 if let histogram::Answer::Answered(buckets) = &found.answer {
@@ -441,50 +480,6 @@ impl Row<'_> {
             }
         }
         cells
-    }
-}
-
-/// What was taken of a capacity: the most of pairs that stood at one scrape.
-fn occupied_lines(occupied: &Occupied, captured: &Captured<'_>) -> Vec<String> {
-    let dial = captured.dial();
-    let capacity = captured.capture().spelled(occupied.capacity);
-    let found = match &occupied.answer {
-        capacity::Answer::Answered(found) => found,
-        capacity::Answer::Refused(refusal) => return vec![format!("occupied of {}: no figure: {}", terminal(&capacity), refusal.words())],
-        capacity::Answer::NoPairs { capacity: with, available } => {
-            let text = format!("no scrape has both: {with} have the capacity, {available} what is available");
-            return vec![format!("occupied of {}: {text}", terminal(&capacity))];
-        }
-    };
-    let pair = |pair: &capacity::Pair| {
-        format!("{} = {} - {} at {}", computed(pair.occupied), number(pair.capacity), number(pair.available), dial.show(pair.at))
-    };
-    let unpaired = if found.unpaired > 0 { format!(", {} samples without the other", found.unpaired) } else { String::new() };
-    let mut lines = vec![
-        format!("occupied of {}: most {}, least {}", terminal(&capacity), pair(&found.max), pair(&found.min)),
-        format!("{} scrapes have both{unpaired}", found.pairs),
-    ];
-    if let Some(parts) = &occupied.parts {
-        let value = |v: Option<f64>| v.map_or_else(|| "not captured".to_string(), number);
-        let rest = parts.in_neither.map_or_else(String::new, |rest| format!(", in neither {}", computed(rest)));
-        lines.push(format!("of the most: evictable {}, used {}{rest}", value(parts.evictable), value(parts.used)));
-    }
-    if occupied.error > 0.0 {
-        lines.push(format!("occupied ± {}, as values were stored as 32-bit floats", computed(occupied.error)));
-    }
-    lines
-}
-
-/// A sample's value as it was served; between two of them as it was computed.
-fn median(median: &gauge::Median) -> String {
-    if median.of.len() == 1 { number(median.value) } else { computed(median.value) }
-}
-
-fn grade(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Exact => "exact",
-        Grade::WithinOneScrape => "within one scrape",
-        Grade::Approximate => "approximate",
     }
 }
 
@@ -504,177 +499,4 @@ fn histogram_status(answer: &histogram::Answer) -> &'static str {
         histogram::Answer::NoSamples => "no_samples",
         histogram::Answer::Refused(_) => "refused",
     }
-}
-
-/// `at least 5, at most 7`, or what of it is known.
-pub fn bracket_words(bracket: (f64, Option<f64>)) -> String {
-    match bracket {
-        (least, Some(most)) if least == most => format!("{} exactly", computed(least)),
-        (least, Some(most)) => format!("at least {}, at most {}", computed(least), computed(most)),
-        (least, None) => format!("at least {}; no upper bound", computed(least)),
-    }
-}
-
-fn counter_lines(counter: &Counter, sample: impl Fn(&Sample) -> String, captured: &Captured<'_>) -> Vec<String> {
-    let bound = counter.bracket.map(bracket_words).unwrap_or_default();
-    match &counter.answer {
-        counter::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
-        counter::Answer::NoSamples(nothing) => {
-            let mut lines = vec!["no sample in the window: unknown, not zero".to_string()];
-            if let (Some(before), Some(after)) = (&nothing.before, &nothing.after) {
-                lines.push(format!("around it {} and {}", sample(before), sample(after)));
-            }
-            if nothing.outer.is_some() {
-                lines.push(bound);
-            }
-            lines
-        }
-        counter::Answer::OneSample(one) => {
-            vec![format!("one sample in the window, {}: no difference, which is not a difference of zero", sample(&one.sample)), bound]
-        }
-        counter::Answer::Answered(delta) => {
-            let mut lines = vec![format!(
-                "{} between {} samples, {} and {}",
-                computed(delta.inner.value),
-                delta.n,
-                sample(&delta.first),
-                sample(&delta.last)
-            )];
-            if delta.inner.error > 0.0 && counter.bracket.is_none_or(|b| b.0 != delta.inner.value) {
-                lines.push(format!("± {}, as values were stored as 32-bit floats", computed(delta.inner.error)));
-            }
-            lines.push(if counter.bracket.is_some() { format!("in the window {bound}") } else { "points of a query bound nothing".into() });
-            if let Some(rate) = delta.rate() {
-                lines.push(format!("{}/s between these two samples", computed(rate.per_second.value)));
-            }
-            let edge = |edge: &counter::Edge| match edge.grade {
-                Grade::Exact => "exact".to_string(),
-                other => format!("{} ({})", grade(other), seconds(edge.gap)),
-            };
-            if counter.bracket.is_some() {
-                lines.push(format!("start {}, end {}", edge(&delta.start), edge(&delta.end)));
-            }
-            for (reset, evidence) in delta.resets.iter().zip(&counter.resets) {
-                let why = evidence_words(evidence, captured);
-                lines.push(format!("reset: {}, then {}; {why}", sample(&reset.before), sample(&reset.after)));
-            }
-            if !delta.resets.is_empty() {
-                lines.push(format!("{} more were counted by later lives before their first scrape", computed(delta.restart_base.value)));
-            }
-            if let Some(first) = &delta.first_appearance {
-                let dial = captured.dial();
-                lines.push(format!(
-                    "first seen at {} with {}; the scrape at {} did not have it: not part of the difference",
-                    dial.show(first.at),
-                    number(first.value),
-                    dial.show(first.absent_at)
-                ));
-            }
-            lines
-        }
-    }
-}
-
-/// What speaks for a reset.
-fn evidence_words(evidence: &Evidence, captured: &Captured<'_>) -> String {
-    let dial = captured.dial();
-    match evidence {
-        Evidence::Started(restart) => format!("the process started between {} and {}", dial.show(restart.after), dial.show(restart.by)),
-        Evidence::Together { fell, of } => format!("{fell} of {of} other counters of the endpoint fell with it"),
-        Evidence::ScrapeFailed { at } => format!("a scrape failed at {}", dial.show(*at)),
-        Evidence::Alone { fell, of } => format!("not corroborated: {fell} of {of} other counters fell"),
-    }
-}
-
-fn gauge_lines(answer: &gauge::Answer, sample: impl Fn(&Sample) -> String) -> Vec<String> {
-    match answer {
-        gauge::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
-        gauge::Answer::NoSamples { before } => {
-            let before = before.as_ref().map_or_else(String::new, |b| format!(" (before it {})", sample(b)));
-            vec![format!("no sample in the window{before}: unknown, not zero")]
-        }
-        gauge::Answer::Answered(found) => {
-            let mut lines = Vec::new();
-            if let (Some(min), Some(median), Some(max)) = (&found.min, &found.median, &found.max) {
-                lines.push(format!("min {}, median {}, max {}", sample(min), self::median(median), sample(max)));
-            }
-            let nan = if found.n_nan > 0 { format!(", {} of them NaN", found.n_nan) } else { String::new() };
-            let coverage = found.coverage.map_or_else(String::new, |c| format!(" over {} % of the window", computed(c * 100.0)));
-            let mean = found.time_weighted.map_or_else(String::new, |m| format!("; mean {} weighed by time{coverage}", computed(m)));
-            lines.push(format!("{} samples{nan}{mean}", found.n));
-            if found.error > 0.0 {
-                lines.push(format!("± {}, as values were stored as 32-bit floats", computed(found.error)));
-            }
-            if let Some(carried) = &found.carried {
-                lines.push(format!("carried in: {}", sample(carried)));
-            }
-            lines
-        }
-    }
-}
-
-/// `p50 0.667 in (0.5, 1]`.
-pub fn quantile_words(quantile: &Quantile) -> String {
-    let name = format!("p{}", computed(quantile.q * 100.0));
-    let forced = if quantile.forced_monotonic { " (a bucket counted less than one below it)" } else { "" };
-    match quantile.estimate {
-        Estimate::Within { value, low, high } => format!("{name} about {} in ({}, {}]{forced}", computed(value), number(low), number(high)),
-        Estimate::Censored { above } => format!("{name} > {}{forced}", number(above)),
-        Estimate::Outside { value } => format!("{name} {}", number(value)),
-        Estimate::Undefined { reason } => format!("{name} undefined: {}", reason.words()),
-    }
-}
-
-fn histogram_lines(found: &Histogram, captured: &Captured<'_>) -> Vec<String> {
-    let dial = captured.dial();
-    match &found.answer {
-        histogram::Answer::Refused(refusal) => vec![format!("no figure: {}", refusal.words())],
-        histogram::Answer::NoSamples => vec!["no scrape in the window has every bucket: unknown, not zero".into()],
-        histogram::Answer::OneSample { at } => vec![format!("one scrape in the window, at {}: no difference", dial.show(*at))],
-        histogram::Answer::Answered(buckets) => {
-            let n = buckets.buckets.last().map_or(0.0, |b| b.cumulative.count);
-            let stretches: Vec<String> =
-                buckets.segments.iter().map(|s| format!("{} … {}", dial.show(s.first), dial.show(s.last))).collect();
-            let mut lines = vec![format!("{} observations between the scrapes {}", computed(n), stretches.join(" and "))];
-            lines.extend(found.quantiles.iter().map(quantile_words));
-            match &found.mean {
-                Some(Ok(mean)) => lines.push(mean_words(mean)),
-                Some(Err(why)) => lines.push(format!("no mean: {}", no_mean(*why))),
-                None => lines.push("no mean: the capture has no sum".into()),
-            }
-            lines
-        }
-    }
-}
-
-fn mean_words(mean: &mean::Mean) -> String {
-    format!("mean {} = {} / {}", computed(mean.value), computed(mean.sum.inner.value), computed(mean.count.inner.value))
-}
-
-fn no_mean(why: mean::NoMean) -> &'static str {
-    match why {
-        mean::NoMean::NoDifference => "sum or count has no difference in the window",
-        mean::NoMean::OtherScrapes => "sum and count were not read, or not reset, at the same scrapes",
-        mean::NoMean::NoObservations => "nothing was observed",
-    }
-}
-
-fn summary_lines(found: &summary::Summary, sample: impl Fn(&Sample) -> String) -> Vec<String> {
-    let mut lines = Vec::new();
-    for quantile in &found.quantiles {
-        let name = format!("p{}", computed(quantile.q * 100.0));
-        lines.push(match (&quantile.refused, &quantile.min, &quantile.max) {
-            (Some(refusal), _, _) => format!("{name}: no figure: {}", refusal.words()),
-            (None, Some(min), Some(max)) => {
-                format!("{name} as the server reported it, over an unknown stretch: min {}, max {}", sample(min), sample(max))
-            }
-            _ => format!("{name}: no number in the window"),
-        });
-    }
-    match (&found.mean, found.no_mean) {
-        (Some(mean), _) => lines.push(mean_words(mean)),
-        (None, Some(why)) => lines.push(format!("no mean: {}", no_mean(why))),
-        (None, None) => {}
-    }
-    lines
 }

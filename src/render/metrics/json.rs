@@ -8,7 +8,7 @@ use crate::metrics::moment::Dial;
 /// Members that are instants.
 const INSTANTS: &[&str] = &["at", "from", "to", "absent_at"];
 /// Members that are instants where they are numbers.
-const ENDS: &[&str] = &["first", "last"];
+const ENDS: &[&str] = &["first", "last", "after", "by"];
 /// Members that are lengths of time.
 const LENGTHS: &[&str] = &["gap", "interval", "covered", "hold"];
 

@@ -5,13 +5,16 @@ mod catalogue;
 pub mod covered;
 mod figures;
 mod json;
+mod offsets;
 mod rows;
 mod shares;
 mod sums;
 mod table;
+mod words;
 
 pub use catalogue::Catalogued;
 pub use figures::{Figured, Row};
+pub use offsets::ClockOffset;
 pub use rows::Rows;
 pub use shares::Shares;
 pub use sums::Summed;

@@ -53,7 +53,7 @@ impl<'a> Rows<'a> {
             Format::Jsonl => {
                 for (captured, id, samples) in &self.series {
                     for sample in samples {
-                        let line = json!({
+                        let mut line = json!({
                             "type": "sample",
                             "capture": captured.name,
                             "target": target(captured, *id),
@@ -61,6 +61,9 @@ impl<'a> Rows<'a> {
                             "time": captured.dial().show(sample.at),
                             "value": value(sample.value),
                         });
+                        if let Some(cited) = cited(captured, *id, sample) {
+                            line["citation"] = cited.into();
+                        }
                         safe::write_json(out, &line, false)?;
                         writeln!(out)?;
                     }
@@ -73,9 +76,12 @@ impl<'a> Rows<'a> {
                 let rows = self.series.iter().flat_map(|(captured, id, samples)| {
                     let (name, target, series) = (captured.name.clone(), target(captured, *id), captured.capture().spelled(*id));
                     let dial = captured.dial();
-                    samples.iter().map(move |s| vec![dial.show(s.at), number(s.value), series.clone(), target.clone(), name.clone()])
+                    samples.iter().map(move |s| {
+                        let line = captured.line(*id, s.at).map(|line| line.to_string()).unwrap_or_default();
+                        vec![dial.show(s.at), number(s.value), series.clone(), target.clone(), name.clone(), line]
+                    })
                 });
-                table::write(format, &["time", "value", "series", "target", "capture"], rows, out)
+                table::write(format, &["time", "value", "series", "target", "capture", "line"], rows, out)
             }
         }
     }
@@ -90,7 +96,9 @@ impl<'a> Rows<'a> {
             writeln!(out, "{}  {}", paint.tone(Tone::Kind, &terminal(&series)), paint.tone(Tone::Place, &terminal(&place)))?;
             for sample in samples {
                 let stale = if is_stale(sample.value) { "  (stale: the series ended)" } else { "" };
-                writeln!(out, "{}  {}{stale}", captured.dial().show(sample.at), number(sample.value))?;
+                let cited =
+                    cited(captured, *id, sample).map_or_else(String::new, |c| format!("  {}", paint.tone(Tone::Dim, &terminal(&c))));
+                writeln!(out, "{}  {}{stale}{cited}", captured.dial().show(sample.at), number(sample.value))?;
             }
         }
         Ok(())
@@ -102,6 +110,11 @@ fn target(captured: &Captured<'_>, id: SeriesId) -> String {
     capture.get(id).and_then(|s| capture.endpoint(s.endpoint)).map(title).unwrap_or_default()
 }
 
+/// The record of a log that says a sample, as `path:line`.
+fn cited(captured: &Captured<'_>, id: SeriesId, sample: &Sample) -> Option<String> {
+    captured.line(id, sample.at).map(|line| format!("{}:{line}", captured.name))
+}
+
 /// A value as JSON; those that JSON has no word for as Prometheus writes them.
 fn value(value: f64) -> Json {
     if value.is_finite() { json!(value) } else { json!(number(value)) }
@@ -109,6 +122,13 @@ fn value(value: f64) -> Json {
 
 fn json_of(captured: &Captured<'_>, id: SeriesId, samples: &[Sample]) -> Json {
     let dial = captured.dial();
+    let lines: Vec<u64> = samples.iter().filter_map(|s| captured.line(id, s.at)).collect();
     let samples: Vec<Json> = samples.iter().map(|s| json!([dial.show(s.at), value(s.value)])).collect();
-    json!({"capture": captured.name, "target": target(captured, id), "series": captured.capture().spelled(id), "samples": samples})
+    let spelled = captured.capture().spelled(id);
+    let mut whole = json!({"capture": captured.name, "target": target(captured, id), "series": spelled, "samples": samples});
+    // One a sample, where the samples are records of a log.
+    if !lines.is_empty() {
+        whole["lines"] = json!(lines);
+    }
+    whole
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use corr_metrics::window::ratio::Quotient;
 use serde_json::{Value as Json, json};
 
-use super::figures::bracket_words;
+use super::words::bracket_words;
 use super::{computed, json as dated, seconds, table};
 use crate::metrics::asked::title;
 use crate::metrics::ratios::{Share, Term};

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use super::figures::{bracket_words, quantile_words};
 use super::json as dated;
+use super::words::{bracket_words, quantile_words};
 use super::{computed, table};
 use crate::metrics::sums::{Sum, Total};
 use crate::render::events::Format;

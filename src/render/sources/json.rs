@@ -64,6 +64,10 @@ fn run(report: &Report<'_>) -> Map<String, Json> {
         .iter()
         .map(|(s, class, what)| match *class {
             "duplicate" => json!({"name": s.name, "key": s.key, "class": class, "of": what, "bytes_on_disk": s.stat.size}),
+            "metrics" => {
+                let indexed = report.indexed.contains(&s.key);
+                json!({"name": s.name, "key": s.key, "class": class, "what": what, "bytes_on_disk": s.stat.size, "indexed": indexed})
+            }
             _ => json!({"name": s.name, "key": s.key, "class": class, "what": what, "bytes_on_disk": s.stat.size}),
         })
         .collect();

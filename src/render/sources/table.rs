@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Report, duration, format_of};
+use super::{Metrics, Report, duration, format_of};
 use crate::render::safe::{csv_field, markdown_cell, terminal};
 use crate::render::shown::rfc3339;
 use crate::run::coverage::{Coverage, Tally};
@@ -86,8 +86,9 @@ pub fn write_markdown(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()
             coverage.bytes,
         )?;
     }
-    for (key, layout, n) in report.metrics() {
-        writeln!(out, "| {} | metrics: {} | | | | | {n} files | | |", markdown_cell(&key), markdown_cell(&layout))?;
+    for Metrics { key, layout, files, indexed } in report.metrics() {
+        let indexed = if indexed > 0 { format!(", {indexed} indexed") } else { String::new() };
+        writeln!(out, "| {} | metrics: {} | | | | | {files} files{indexed} | | |", markdown_cell(&key), markdown_cell(&layout))?;
     }
     if !report.not_read.is_empty() {
         writeln!(out, "\nNot read:\n")?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 
-use super::{Report, duration, format_of, resolution, score_of};
+use super::{Metrics, Report, duration, format_of, resolution, score_of};
 use crate::cli::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
@@ -251,9 +251,14 @@ fn others(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
     }
     writeln!(out)?;
     writeln!(out, "{}", paint.tone(Tone::Kind, "other files"))?;
-    for (key, layout, n) in report.metrics() {
-        let n = if n == 1 { String::new() } else { format!("{n} files, ") };
-        row(out, "metrics", &format!("{}  ({n}{})", terminal(&key), terminal(&layout)))?;
+    for Metrics { key, layout, files, indexed } in report.metrics() {
+        let n = if files == 1 { String::new() } else { format!("{files} files, ") };
+        let indexed = match indexed {
+            0 => String::new(),
+            _ if indexed == files => ", indexed".into(),
+            _ => format!(", {indexed} indexed"),
+        };
+        row(out, "metrics", &format!("{}  ({n}{}{indexed})", terminal(&key), terminal(&layout)))?;
     }
     for (source, class, of) in &others {
         if *class == "duplicate" {

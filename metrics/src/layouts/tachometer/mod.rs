@@ -184,6 +184,15 @@ fn whole(set: &Set, rows: &Rows, mut merged: Merged, buckets: &[bool], stamps: &
             });
         }
     }
+    for (series, id) in rows.table.series.iter().zip(&ids) {
+        let set = series.set.and_then(|set| rows.table.sets.get(set as usize));
+        let (Some(set), Some(id)) = (set, id) else { continue };
+        let of = |endpoint: u32, family: &str| endpoint == set.endpoint && family == set.name.canonical();
+        let of_other = proven.iter().any(|p| of(p.endpoint, &p.canonical) && p.labels != set.labels);
+        if let Some(trouble) = builder.trouble(*id) {
+            trouble.sum_unproven = of_other || unproven.iter().any(|(endpoint, family)| of(*endpoint, family));
+        }
+    }
     for found in proven {
         let base = found.family.as_str();
         for (part, samples) in [("sum", &found.sum), ("count", &found.count)] {

@@ -19,6 +19,8 @@ pub struct Proven {
     pub endpoint: u32,
     /// The family's name as seen.
     pub family: String,
+    /// The name under which its spellings are one.
+    pub canonical: String,
     pub labels: Labels,
     pub sum: Vec<Sample>,
     pub count: Vec<Sample>,
@@ -44,7 +46,8 @@ pub fn prove(merged: &Merged, table: &Table, stamps: &Store, precision: Precisio
         match owner(merged, stamps, precision, endpoint, &sets, &infinite) {
             Some((set, sum, count)) => {
                 let Some(set) = table.sets.get(set as usize) else { continue };
-                proven.push(Proven { endpoint, family: set.name.seen().to_string(), labels: set.labels.clone(), sum, count });
+                let (seen, canonical) = (set.name.seen().to_string(), family.to_string());
+                proven.push(Proven { endpoint, family: seen, canonical, labels: set.labels.clone(), sum, count });
             }
             None => not.push((endpoint, family.to_string())),
         }

@@ -2,8 +2,12 @@
 //!
 //! Format: <https://systemd.io/JOURNAL_EXPORT_FORMATS/>. A damaged entry takes only what was read up to the damage, so every byte is
 //! looked at a fixed number of times whatever lengths the bytes claim.
+//!
+//! What is said of an entry depends on its own bytes alone, which end where the next line begins an entry. What a length says of bytes behind
+//! that must not matter: a source that grows, and a read from the next entry on, would see other records.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
@@ -18,7 +22,11 @@ const MAX_DAMAGE: usize = 64 << 10;
 /// journald refuses fields with longer names.
 const MAX_NAME: usize = 64;
 
-/// Does an entry begin with this line? Wherever a read starts it must see the same entries, so a binary field that holds such a line is damage.
+/// Why a binary field is not believed. One reason for all: whether its length leads into the next entry, into the middle of something, or
+/// behind the source depends on what has come behind the entry so far.
+pub const NO_END: &str = "a binary field does not end in its entry where its length says";
+
+/// Does an entry begin with this line?
 pub fn begins(line: &[u8]) -> bool {
     line.starts_with(b"__CURSOR=")
 }
@@ -26,7 +34,9 @@ pub fn begins(line: &[u8]) -> bool {
 /// Reads the entry at `bytes[at]`.
 pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
     let all = &bytes[at..];
-    if !begins(all) {
+    // A piece of damage may begin in the middle of a line.
+    let is_line = at == 0 || bytes[at - 1] == b'\n';
+    if !(is_line && begins(all)) {
         let line = line_len(all);
         if trim_end(&all[..line]).is_empty() {
             entry.content = Content::Skip("blank line");
@@ -62,28 +72,27 @@ pub fn read(bytes: &[u8], at: usize, entry: &mut Entry) -> usize {
             pos += len;
             continue;
         }
-        let data = pos + len;
-        let Some(size) = all.get(data..data + 8).and_then(|b| <[u8; 8]>::try_from(b).ok()).map(u64::from_le_bytes) else {
-            return damage(all, pos, entry, "a binary field ends before its length");
+        let Some(data) = data(all, pos + len) else {
+            return damage(all, pos, entry, NO_END);
         };
-        let rest = all.len() - data - 8;
-        let Some(size) = usize::try_from(size).ok().filter(|size| *size < rest) else {
-            return damage(all, pos, entry, "a binary field is longer than the source");
-        };
-        let end = data + 8 + size;
-        if all[end] != b'\n' {
-            return damage(all, pos, entry, "a binary field does not end where it says");
-        }
-        let value = &all[data + 8..end];
-        if memmem::find(value, b"\n__CURSOR=").is_some() {
-            return damage(all, pos, entry, "a binary field that holds the start of an entry");
-        }
-        let value = Value { bytes: Some(Cow::Borrowed(value)), at: data + 8, len: size };
+        let end = data.end;
+        let value = Value { bytes: Some(Cow::Borrowed(&all[data.clone()])), at: data.start, len: data.len() };
         fields.set(&mut entry.meta, name, value);
         pos = end + 1;
     }
     fields.finish(entry);
     pos
+}
+
+/// Where the data stands whose length is at `at`. `None` unless a line end follows it and no line in it begins an entry: it might be of this
+/// field, but a read that starts there cannot know that.
+fn data(all: &[u8], at: usize) -> Option<Range<usize>> {
+    let start = at + 8;
+    // Bytes of a length that belong to such a line make it longer than any source.
+    let size = u64::from_le_bytes(all.get(at..start)?.try_into().ok()?);
+    let end = start.checked_add(usize::try_from(size).ok()?)?;
+    let ends = all.get(end) == Some(&b'\n') && memmem::find(&all[start..end], b"\n__CURSOR=").is_none();
+    ends.then_some(start..end)
 }
 
 fn is_name(name: &[u8]) -> bool {
@@ -98,7 +107,8 @@ fn damage(all: &[u8], pos: usize, entry: &mut Entry, reason: &'static str) -> us
     let mut end = pos;
     loop {
         end += line_len(&all[end..limit]);
-        if end >= limit || begins(&all[end..limit]) {
+        // The limit may stand inside the line that begins an entry.
+        if end >= limit || begins(&all[end..]) {
             return end;
         }
     }

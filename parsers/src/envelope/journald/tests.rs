@@ -1,6 +1,7 @@
 //! What each mode makes of representative entries (samples/: see README.md), and that no bytes at all do harm.
 
 mod cases;
+mod export;
 mod modes;
 
 use super::*;
@@ -248,33 +249,6 @@ fn both_stamps_and_who_wrote() {
 }
 
 #[test]
-fn export_fields_by_length() {
-    let mut bytes = b"__CURSOR=s=1\n__REALTIME_TIMESTAMP=1767225460000000\nMESSAGE\n".to_vec();
-    let value = b"a\n\n__REALTIME_TIMESTAMP=2\nb";
-    bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(value);
-    bytes.extend_from_slice(b"\nOBJECT_SYSTEMD_INVOCATION_ID==0371\n_LINE_BREAK=line-max\n\n");
-    let entry = one(&bytes, &EXPORT);
-    assert_eq!(entry.text, value);
-    assert_eq!(more(&entry.meta, "OBJECT_SYSTEMD_INVOCATION_ID"), Some("0371"));
-    assert!(entry.meta.loss.unwrap().contains("LineMax"));
-    assert_eq!((entry.meta.stamp.unwrap().at, entry.meta.stamp.unwrap().len), (34, 16));
-}
-
-#[test]
-fn a_claimed_length_is_not_believed() {
-    for claimed in [u64::MAX, u64::MAX - 8, 1 << 40, 1] {
-        let mut bytes = b"__CURSOR=s=1\nMESSAGE\n".to_vec();
-        bytes.extend_from_slice(&claimed.to_le_bytes());
-        bytes.extend_from_slice(b"ab\n\n__CURSOR=s=2\nMESSAGE=whole\n\n");
-        let entries = read_all(&bytes, &EXPORT);
-        assert!(matches!(entries[0].content, Content::Broken(_)), "{claimed}");
-        assert_eq!(entries.last().unwrap().text, b"whole", "{claimed}");
-        assert!(entries[0].text.capacity() < 1024);
-    }
-}
-
-#[test]
 fn a_forged_message_of_a_service_is_not_systemds() {
     let layout = Layout { envelopes: vec![&SHORT], formats: FORMATS.to_vec(), document: false };
     let bytes =
@@ -339,22 +313,4 @@ proptest::proptest! {
             assert!(entry.meta.more.len() <= bytes.len());
         }
     }
-}
-
-#[test]
-fn an_entry_in_the_data_of_an_entry_is_seen_from_everywhere() {
-    let mut bytes = b"__CURSOR=a\n__REALTIME_TIMESTAMP=1793529196415151\nMESSAGE\n".to_vec();
-    let data = b"quoted\n__CURSOR=b\nMESSAGE=inner";
-    bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(data);
-    bytes.extend_from_slice(b"\n\n");
-    let inner = bytes.windows(11).position(|w| w == b"\n__CURSOR=b").unwrap() + 1;
-    let entries = read_all(&bytes, &EXPORT);
-    assert_eq!(entries[0].content, Content::Broken("a binary field that holds the start of an entry"));
-    assert_eq!(text(&entries[1]), "inner");
-    let layout = Layout { envelopes: vec![&EXPORT], ..detect(&bytes, true).layout };
-    assert_eq!(record_start(&bytes, inner + 3, &layout), inner);
-    // A tail that is read on from here must not depend on what the field's length claims.
-    let mut entry = Entry::default();
-    assert_eq!((EXPORT.read)(&bytes, 0, &mut entry), inner);
 }

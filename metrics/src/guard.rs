@@ -1,7 +1,8 @@
-//! A damaged store must be an error, also where a library that reads it panics instead.
+//! Damaged bytes must be an error, also where a library that reads them panics instead.
 //!
-//! tantivy asserts what its files say of themselves (`FileSlice`, the bit packer): a store that a full disk or a foreign hand changed would end the
-//! program. All that libraries read of a store is read inside of [`guard`].
+//! The parquet and arrow crates index into pages and buffers by numbers that the file says, and tantivy asserts what its files say of themselves
+//! (`FileSlice`, the bit packer): what a full disk or a foreign hand changed would end the program. All that such libraries read is read inside of
+//! [`guard`].
 
 use std::any::Any;
 use std::cell::Cell;

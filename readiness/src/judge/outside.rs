@@ -1,0 +1,256 @@
+//! What polls, scrapes and clients add: intervals, never points. A log's own line beats a poll; where they contradict, both are kept.
+
+use corr_parsers::stamp::{SECOND, Stamp};
+
+use super::Known;
+use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Trap, TrapKind, Verdict};
+use crate::rows::{Change, Changes, Watch};
+use crate::time::{Instant, Mark};
+
+const POLL: &str = "between the last failed and the first good poll";
+const SCRAPE: &str = "between the last failed and the first good scrape";
+const CLIENT: &str = "between a client's last failure and its first success";
+
+/// First and last moment of a run's window: from its first sign to the next run's.
+struct Window<'a> {
+    from: Option<&'a Mark>,
+    until: Option<&'a Mark>,
+}
+
+impl Window<'_> {
+    /// Is the first attempt that found a new state of this run?
+    fn holds(&self, change: &Change) -> bool {
+        let after = self.from.is_none_or(|from| !ends_before(&change.first, from));
+        let before = self.until.is_none_or(|until| ends_before(&change.first, until));
+        after && before
+    }
+
+    /// The first change to up in the window. `None` too where it was up when the window began.
+    fn up<'c>(&self, changes: &'c Changes) -> Option<&'c Change> {
+        changes.all.iter().find(|change| change.up && self.holds(change))
+    }
+}
+
+/// Does a lie before the begin of b, by stamps?
+fn ends_before(a: &Mark, b: &Mark) -> bool {
+    match (a.wall, b.wall) {
+        (Some(a), Some(b)) => a.end <= b.start,
+        _ => false,
+    }
+}
+
+/// Adds what was seen from outside to runs of a log.
+pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<'_>) {
+    if watch.is_empty() {
+        return;
+    }
+    let starts: Vec<Option<Mark>> = invocations.iter().map(|run| run.seen.iter().map(|(_, seen)| seen.first).reduce(older)).collect();
+    for (at, run) in invocations.iter_mut().enumerate() {
+        let next = starts.get(at + 1).copied().flatten();
+        let window = Window { from: starts.get(at).and_then(Option::as_ref), until: next.as_ref() };
+        ready(watch, &window, run);
+        metrics(watch, &window, run);
+        clients(watch, &window, run);
+        ended(watch, &window, run);
+        let Instants { started, ready, first_served, ended, .. } = &run.instants;
+        run.lengths.start_to_ready = known.length(started, ready);
+        run.lengths.ready_to_served = known.length(ready, first_served);
+        run.lengths.ready_for = known.length(ready, ended);
+    }
+    for at in 1..invocations.len() {
+        let (old, new) = invocations.split_at_mut(at);
+        let (Some(old), Some(new)) = (old.last(), new.first_mut()) else { continue };
+        if new.outage.is_some() {
+            new.outage = Some(super::outage(&old.instants, &new.instants, known));
+        }
+    }
+}
+
+fn older(a: Mark, b: Mark) -> Mark {
+    if b.order < a.order { b } else { a }
+}
+
+fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+    let Some(change) = window.up(&watch.health) else { return };
+    match &run.instants.ready {
+        Instant::Exact { mark } => {
+            // A poll that was good before the line, or failed after it, says other than the log.
+            let early = ends_before(&change.first, mark);
+            let late = change.last_other.as_ref().is_some_and(|failed| ends_before(mark, failed));
+            if early || late {
+                let says = if early {
+                    "a health poll was good before the ready line: the polled address may be another process's, or the clocks differ"
+                } else {
+                    "a health poll failed after the ready line"
+                };
+                let cites = [Some(mark.cite), change.last_other.map(|mark| mark.cite), Some(change.first.cite)];
+                run.traps.push(Trap { kind: TrapKind::PollContradicts, says: says.into(), cites: cites.into_iter().flatten().collect() });
+            }
+        }
+        Instant::Never { .. } if run.verdict == Verdict::NeverRan => {}
+        Instant::Never { .. } | Instant::Unknown { .. } => {
+            run.instants.ready = change.instant(POLL);
+            let asked = run.instants.asked.happened();
+            run.verdict = match run.verdict {
+                Verdict::NotReadyYet | Verdict::StartNotInLog => Verdict::Ready,
+                Verdict::NeverReady if asked => Verdict::ReadyThenStopped,
+                Verdict::NeverReady => Verdict::ReadyThenDied,
+                other => other,
+            };
+            let says = "no ready line counts: a health poll was good".into();
+            run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: run.instants.ready.cites() });
+        }
+        Instant::AtMost { mark, .. } | Instant::Within { before: mark, .. } => {
+            let mark = *mark;
+            if ends_before(&change.first, &mark) || change.last_other.is_some() {
+                let upper = if ends_before(&mark, &change.first) { mark } else { change.first };
+                run.instants.ready = Instant::bounds(change.last_other, Some(upper), POLL);
+            }
+        }
+        Instant::AtLeast { .. } => {}
+    }
+}
+
+fn metrics(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+    if watch.scrapes.rows == 0 {
+        return;
+    }
+    // The kernel's start of a process, as its metrics tell it: in whole seconds of the boot's time.
+    let process = watch.process_starts.iter().find_map(|(start, change)| start.filter(|_| window.holds(change)).zip(Some(change)));
+    if let (Some((start, change)), true) = (process, run.opened != Opened::ByManager) {
+        let wall = Stamp { start: start.saturating_sub(SECOND), end: start.saturating_add(SECOND) };
+        run.instants.started = Instant::Exact { mark: Mark { wall: Some(wall), ..change.first } };
+    }
+    run.instants.metrics_live = match window.up(&watch.scrapes) {
+        Some(change) => change.instant(SCRAPE),
+        // Nothing failed in between: a new process answered the next scrape.
+        None => match watch.process_starts.iter().find(|(_, change)| window.holds(change)) {
+            Some((_, change)) => change.instant("between two scrapes, of which the second is of a new process"),
+            None => Instant::unknown("no scrape found it live in this run"),
+        },
+    };
+    run.instants.first_kv = match window.up(&watch.kv) {
+        Some(change) => change.instant("between two scrapes: the gauge was zero or absent in the first"),
+        None if watch.kv.rows == 0 => Instant::unknown("no scrape has a KV gauge"),
+        None => Instant::never("no scrape of this run has a KV gauge above zero"),
+    };
+}
+
+fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+    if let Some(change) = window.up(&watch.clients)
+        && !run.instants.first_served.happened()
+    {
+        run.instants.first_served = change.instant(CLIENT);
+    }
+}
+
+/// A process that says nothing of its end: polls bound it.
+fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+    if !matches!(run.instants.ended, Instant::Never { .. } | Instant::AtLeast { .. }) {
+        return;
+    }
+    for changes in [&watch.health, &watch.scrapes] {
+        let up = changes.all.iter().position(|change| change.up && window.holds(change));
+        let down = up.and_then(|at| changes.all.get(at + 1)).filter(|change| !change.up && window.holds(change));
+        if let Some(change) = down {
+            let lower = run.instants.ended.lower().copied();
+            let lower = match (lower, change.last_other) {
+                (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
+                (a, b) => a.or(b),
+            };
+            run.instants.ended = Instant::bounds(
+                lower,
+                Some(change.first),
+                "between its last sign and the first failed poll: not answering is not yet ended",
+            );
+            return;
+        }
+    }
+}
+
+/// Runs of a unit of which no log is at hand.
+pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
+    if watch.is_empty() {
+        return Vec::new();
+    }
+    let changes = if watch.health.rows > 0 {
+        &watch.health
+    } else if watch.scrapes.rows > 0 {
+        &watch.scrapes
+    } else {
+        &watch.clients
+    };
+    let is_health = watch.health.rows > 0;
+    let mut runs: Vec<Invocation> = Vec::new();
+    let begins = watch.begins(changes);
+    for (at, change) in begins.iter().enumerate() {
+        let until = begins.get(at + 1).map(|next| next.first);
+        let down = changes.all.iter().find(|down| !down.up && ends_before(&change.first, &down.first));
+        let down = down.filter(|down| until.is_none_or(|until| ends_before(&down.first, &until)));
+        let window = Window { from: change.last_other.as_ref().or(Some(&change.first)), until: until.as_ref() };
+        let found = change.instant(if is_health { POLL } else { SCRAPE });
+        let ended = match (down, begins.get(at + 1)) {
+            (Some(down), _) => down.instant("between the last good and the first failed row: not answering is not yet ended"),
+            (None, Some(next)) => next.instant("another process answered"),
+            (None, None) => Instant::never("it answered to the end of the rows"),
+        };
+        let unknown = || Instant::unknown("no log of this process");
+        let instants = Instants {
+            started: Instant::AtMost { mark: change.first, why: "it answered" },
+            execd: Instant::AtMost { mark: change.first, why: "it answered" },
+            loading: unknown(),
+            loaded: unknown(),
+            listening: Instant::AtMost { mark: change.first, why: "it answered" },
+            ready: if is_health { found } else { Instant::unknown("no health polls and no log: metrics are live before readiness") },
+            first_served: unknown(),
+            metrics_live: Instant::unknown("no scrapes of its metrics"),
+            first_kv: Instant::unknown("no scrapes of its metrics"),
+            last_served: unknown(),
+            asked: unknown(),
+            stopping: unknown(),
+            drained: unknown(),
+            ended,
+        };
+        let none = || Err("no log of this process".to_owned());
+        let verdict = match (is_health, instants.ended.happened()) {
+            (true, true) => Verdict::ReadyThenDied,
+            (true, false) => Verdict::Ready,
+            (false, _) => Verdict::StartNotInLog,
+        };
+        let cause = if runs.is_empty() { Cause::StartNotInLog } else { Cause::StartedAgain { after: Ending::Silent } };
+        let mut run = Invocation {
+            id: String::new(),
+            boot: None,
+            opened: Opened::ByRows,
+            pids: Vec::new(),
+            cause,
+            verdict,
+            result: None,
+            exit: None,
+            lengths: Lengths {
+                start_to_loading: none(),
+                loading_to_loaded: none(),
+                loaded_to_ready: none(),
+                start_to_ready: none(),
+                ready_to_served: none(),
+                ready_for: known.length(&instants.ready, &instants.ended),
+                stop_to_end: none(),
+                waited: none(),
+            },
+            instants,
+            outage: None,
+            found_by_others: None,
+            lost_by_others: None,
+            traps: Vec::new(),
+            cannot_say: Vec::new(),
+            seen: Vec::new(),
+        };
+        metrics(watch, &window, &mut run);
+        clients(watch, &window, &mut run);
+        if let Some(old) = runs.last() {
+            run.outage = Some(super::outage(&old.instants, &run.instants, known));
+        }
+        runs.push(run);
+    }
+    runs
+}

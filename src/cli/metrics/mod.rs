@@ -1,0 +1,251 @@
+//! `corr metrics`: what metric captures hold, and what series did in a window.
+
+mod answers;
+mod clocks;
+mod place;
+mod told;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use corr_metrics::select::Selector;
+
+use super::exit;
+use super::window::{Flags, Known, Times};
+use crate::metrics::anchors;
+use crate::metrics::asked::{Asked, Hit};
+use crate::metrics::common::Covers;
+use crate::metrics::logged;
+use crate::metrics::workers::{self, Mapped, Worker};
+use crate::query::{locate, phases};
+use crate::render::events::Format;
+use crate::render::paint::{Paint, When};
+use crate::render::safe::terminal;
+use crate::run::{self, Options, Run};
+use place::{Events, Placing};
+
+/// List metric captures and their series, print samples, or say what series did in a window.
+///
+/// A counter's figure is the difference between two samples that are named, with the least and the most that it can have counted in the window;
+/// nothing is extrapolated.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "Selectors:
+  sglang:cached_tokens_total                     a name, in either spelling (sglang: or sglang_); a histogram's name is all of its series
+  'sglang:cached_tokens_total{cache_source=\"device\"}'   also != =~ !~
+  'sglang:kv_*'  '{__name__=~\".*_seconds\"}'      names by pattern
+  '{target=\"worker-0\"}'                          series of one endpoint, by its name or URL; also role, host
+  'log:token_usage{kind=\"decode_batch\"}'        a numeric field of log records; also {worker=\"…\"} {source=\"…\"} {dp_rank=\"…\"}
+
+Times: RFC 3339, `2026-11-29 12:02`, `12:02:07` on the run's day, @epoch, start+90s, end-5m.
+
+Examples:
+  corr metrics runs/r42                          captures, endpoints, every series
+  corr metrics runs/r42 'sglang:kv_*'            samples of some series
+  corr metrics runs/r42 sglang:time_to_first_token_seconds --since start+60s --until start+120s
+  corr metrics runs/r42 log:token_usage sglang:token_usage --window common
+  corr metrics runs/r42 sglang:cached_tokens_total --per sglang:prompt_tokens_total --since start+60s
+  corr metrics runs/r42 sglang:kv_available_tokens --around runs/r42/logs/worker-0.log:88 --span 30s
+  corr metrics final.parquet 'sglang:gen*' --since start+60s --until start+120s --format json
+
+Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
+does not cover the window.")]
+pub struct Args {
+    /// Run directory, file, or glob in quotes.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Which series; of several arguments each adds its own.
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// A further run directory, file or glob, read together with RUN.
+    #[arg(long = "also", value_name = "RUN")]
+    pub also: Vec<String>,
+    /// Start of the window: what series did from the first sample at or after it.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub since: Option<String>,
+    /// End of the window: up to the last sample at or before it.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub until: Option<String>,
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or `common`: what all captures with
+    /// these series cover; the others limit nothing.
+    #[arg(long, value_name = "NAME")]
+    pub window: Option<String>,
+    /// The window around an event, by its locator as corr prints it (`path:line`), or around the stretch of a figure's citation; `±2s` behind it
+    /// is its --span.
+    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
+    pub around: Option<String>,
+    /// How long before and after the event of --around.
+    #[arg(long, value_name = "DURATION", default_value = "5s")]
+    pub span: String,
+    /// Divide each counter by the counters of another selector: those of the same endpoint and, where both name one, the same rank, together.
+    /// Several are divided by in turn.
+    #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["rows", "by", "list"])]
+    pub per: Vec<String>,
+    /// Add up by the values of a label (`target` for the endpoint): ranks that say the same are counted once, after their samples were compared.
+    #[arg(long, value_name = "LABEL", conflicts_with = "rows")]
+    pub by: Option<String>,
+    /// Print the samples of the window, not what they amount to.
+    #[arg(long)]
+    pub rows: bool,
+    /// Quantiles of histograms, comma separated.
+    #[arg(long, value_name = "Q", value_delimiter = ',', default_values_t = [0.5, 0.9, 0.99])]
+    pub quantiles: Vec<f64>,
+    /// List every series, also when selectors are given.
+    #[arg(long, conflicts_with = "rows")]
+    pub list: bool,
+    /// Show at most this many series or samples; 0 shows all.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    pub limit: usize,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// How to write the answer.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Zone of civil times in --since and --until.
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Vec<String>,
+}
+
+/// A question whose series are found.
+struct Question<'a> {
+    args: &'a Args,
+    run: &'a Run,
+    asked: &'a Asked<'a>,
+    hits: Vec<Hit<'a>>,
+    /// What counters are divided by.
+    pers: Vec<Selector>,
+    /// Workers whose logs are asked too.
+    workers: &'a [Worker],
+    /// Something was not read.
+    partial: bool,
+    paint: Paint,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let parsed = |texts: &[String]| texts.iter().map(|text| Selector::parse(text)).collect::<Result<Vec<_>, _>>();
+    let selectors = parsed(&args.selectors)?;
+    let pers = parsed(&args.per).context("--per")?;
+    if let Some(q) = args.quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        bail!("--quantiles {q}: a quantile lies between 0 and 1; the 99th percentile is 0.99");
+    }
+    let mut runs = vec![args.run.clone()];
+    runs.extend(args.also.iter().cloned());
+    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
+    let run = run::open(&runs, &options)?;
+    let store = args.store.as_deref();
+    let events = Events::of(&run, &options, store);
+    let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
+    let (asked, workers) = read(&run, &options, store, &events, &all, err)?;
+    let partial = told::not_read(&run, &asked, err)?;
+    if asked.captures.is_empty() && !logged::asked(&all) {
+        return told::nothing(&run, err);
+    }
+    told::copies(&run, &asked, err)?;
+    let hits = asked.hits(&selectors);
+    let mut question = Question { args, run: &run, asked: &asked, hits, pers, workers: &workers, partial, paint: Paint::new(color) };
+    question.order();
+    question.partial |= told::losses(&question.hits, err)?;
+    if question.hits.is_empty() && !selectors.is_empty() {
+        told::none_such(&asked, &selectors, err)?;
+        question.nothing(out)?;
+        return Ok(question.code(exit::NOTHING));
+    }
+    let times = times(&question, &events)?;
+    if let Some(none) = &times.none {
+        writeln!(err, "corr: {}", terminal(none))?;
+        return Ok(question.code(exit::NOTHING));
+    }
+    if let Some(how) = &times.how {
+        writeln!(err, "corr: {}", terminal(how))?;
+    }
+    // Without a window that is computed over, what there is is shown.
+    let shows = times.open() && args.by.is_none() && question.pers.is_empty();
+    if args.list || (selectors.is_empty() && shows) {
+        return question.list(out, err);
+    }
+    let spans = Placing { args, run: &run, events: &events, times, now }.spans(&asked, err)?;
+    if args.rows || shows {
+        question.rows(&spans, out, err)
+    } else if let Some(label) = &args.by {
+        question.sums(label, &spans, out, err)
+    } else if !question.pers.is_empty() {
+        question.quotients(&spans, out, err)
+    } else {
+        question.figures(&spans, out, err)
+    }
+}
+
+/// Reads the captures, and the logs whose fields are asked for, with the workers that these are of.
+fn read<'r>(
+    run: &'r Run,
+    options: &Options,
+    store: Option<&Path>,
+    events: &Events<'_>,
+    selectors: &[Selector],
+    err: &mut dyn Write,
+) -> anyhow::Result<(Asked<'r>, Vec<Worker>)> {
+    let mut asked = Asked::by(run, store, selectors);
+    anchors::settle(run, options, store, &mut asked)?;
+    for note in &asked.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
+    if !logged::asked(selectors) {
+        return Ok((asked, Vec::new()));
+    }
+    let sources = events.get()?;
+    let mut logged = logged::read(selectors, sources);
+    for line in std::mem::take(&mut logged.said) {
+        writeln!(err, "corr: {}", terminal(&line))?;
+    }
+    asked.add_logged(run, logged);
+    Ok((asked, workers::workers(sources.sources.iter().map(|s| &s.owner))))
+}
+
+/// The window that the flags say.
+fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> {
+    let args = question.args;
+    let flags = Flags {
+        since: args.since.as_deref(),
+        until: args.until.as_deref(),
+        window: args.window.as_deref(),
+        around: args.around.as_deref(),
+        span: &args.span,
+    };
+    let covers = || {
+        let mut covers = Covers::default();
+        covers.add_hits(&question.hits);
+        covers.leave_out(&question.asked.captures, &question.hits);
+        Ok(covers)
+    };
+    let stamp = |event: &str| match question.asked.stamp_of_citation(event) {
+        Some(stamp) => stamp,
+        None => locate::stamp(event, events.get()?, &args.run),
+    };
+    let known =
+        Known { declared: &question.run.declared, phases: &|| Ok(phases::all(&events.get()?.sources)), stamp: &stamp, covers: &covers };
+    Times::read(flags, &known)
+}
+
+impl<'a> Question<'a> {
+    /// Sets what a worker's log says beside what was scraped of it.
+    fn order(&mut self) {
+        if self.workers.is_empty() {
+            return;
+        }
+        let mut hits = std::mem::take(&mut self.hits);
+        hits.sort_by_cached_key(|hit| self.worker(hit).map_or((true, String::new()), |mapped| (false, mapped.worker)));
+        self.hits = hits;
+    }
+
+    /// The worker of a hit's endpoint, where logs are asked.
+    fn worker(&self, hit: &Hit<'_>) -> Option<Mapped> {
+        workers::of(hit.captured.capture().endpoint(hit.member.endpoint)?, self.workers, &[])
+    }
+
+    /// The exit code: a part, if something was not read or not covered.
+    fn code(&self, code: i32) -> i32 {
+        if self.partial { exit::PARTIAL } else { code }
+    }
+}

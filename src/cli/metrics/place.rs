@@ -1,0 +1,118 @@
+//! The window that is asked for, on the clock of each capture.
+
+use std::cell::OnceCell;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::Args;
+use crate::cli::query::zone_of_flags;
+use crate::cli::window::Times;
+use crate::metrics::asked::{Asked, Captured};
+use crate::metrics::span::{Misplaced, Placed, Span};
+use crate::query::extent::extent;
+use crate::query::sources::{self, Sources};
+use crate::query::timespec::Context;
+use crate::render::safe::terminal;
+use crate::render::shown::rfc3339;
+use crate::run::source::Class;
+use crate::run::{Options, Run};
+
+/// The run's sources of events, opened when they are first asked.
+pub struct Events<'a> {
+    run: &'a Run,
+    options: &'a Options,
+    store: Option<&'a Path>,
+    opened: OnceCell<Sources>,
+}
+
+impl<'a> Events<'a> {
+    pub fn of(run: &'a Run, options: &'a Options, store: Option<&'a Path>) -> Events<'a> {
+        Events { run, options, store, opened: OnceCell::new() }
+    }
+
+    pub fn get(&self) -> anyhow::Result<&Sources> {
+        if self.opened.get().is_none() {
+            let sources = sources::open(&self.run.arguments, self.options, self.store)?;
+            return Ok(self.opened.get_or_init(|| sources));
+        }
+        self.opened.get().context("the sources of events are not open")
+    }
+}
+
+/// A window that is to be laid on captures.
+pub struct Placing<'a> {
+    pub args: &'a Args,
+    pub run: &'a Run,
+    pub events: &'a Events<'a>,
+    pub times: Times,
+    pub now: i64,
+}
+
+impl Placing<'_> {
+    /// The window on every capture's clock; `None` where it cannot be laid, which is said.
+    pub fn spans(&self, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<Vec<Option<Placed>>> {
+        let zone = zone_of_flags(&self.args.tz)?;
+        let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: self.times.anchors.clone() };
+        let (start, end) = if self.times.of_run() { self.extent(asked)? } else { (None, None) };
+        let shared = if start.is_none() && self.times.of_run() {
+            None
+        } else {
+            let window = self.times.resolve(&context(start, end))?;
+            Some(Span { since: window.since, until: window.until })
+        };
+        if let Some(span) = shared
+            && !self.times.open()
+        {
+            let show = |at: Option<i64>| at.map_or("…".into(), |at| rfc3339(at, 1_000_000));
+            writeln!(err, "corr: window {} to {}", show(span.since), show(span.until))?;
+        }
+        let mut out = Vec::new();
+        for captured in &asked.captures {
+            let placed = match shared.map(|span| span.on(captured)) {
+                Some(Err(Misplaced::NoWallClock)) | None if self.times.only_of_run() => {
+                    let extent = captured.extent();
+                    let own = self.times.resolve(&context(extent.map(|e| e.0), extent.map(|e| e.1)))?;
+                    writeln!(err, "corr: {}: start and end are the capture's own", terminal(&captured.name))?;
+                    Span { since: own.since, until: own.until }.on_own(captured)
+                }
+                Some(placed) => placed,
+                None => Err(Misplaced::NoWallClock),
+            };
+            if let Err(why) = &placed {
+                let next = if why == &Misplaced::NoWallClock {
+                    "; give times as start+60s, or a second capture of the same endpoint with --also"
+                } else {
+                    ""
+                };
+                writeln!(err, "corr: {}: not asked: {why}{next}", terminal(&captured.name))?;
+            }
+            out.push(placed.ok());
+        }
+        Ok(out)
+    }
+
+    /// First and last instant of the run: of its events; of its captures, if it has none.
+    fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
+        if self.run.sources.iter().any(|s| s.class == Class::Events) {
+            let found = extent(&self.events.get()?.sources);
+            if found.0.is_some() {
+                return Ok(found);
+            }
+        }
+        let utc = asked.captures.iter().filter_map(|c| {
+            let (offset, _) = c.dial().to_utc()?;
+            let (first, last) = c.extent()?;
+            Some((first.saturating_add(offset), last.saturating_add(offset)))
+        });
+        let both = utc.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        Ok((both.map(|b| b.0), both.map(|b| b.1)))
+    }
+}
+
+/// Where the window lies on a capture.
+pub fn span_of<'s>(asked: &Asked<'_>, spans: &'s [Option<Placed>], captured: &Captured<'_>) -> Option<&'s Placed> {
+    let i = asked.captures.iter().position(|c| std::ptr::eq(c, captured))?;
+    spans.get(i)?.as_ref()
+}

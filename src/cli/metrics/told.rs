@@ -1,0 +1,88 @@
+//! What is said beside an answer: what was not read, what was lost, what is not there.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use anyhow::Context as _;
+use corr_metrics::select::Selector;
+
+use crate::cli::{exit, grouped};
+use crate::metrics::asked::{Asked, Captured, Hit};
+use crate::render::safe::terminal;
+use crate::run::Run;
+
+/// Names what could not be read; whether there is any.
+pub fn not_read(run: &Run, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<bool> {
+    let mut any = false;
+    for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
+        any = true;
+        let next = if file.next.is_empty() { String::new() } else { format!("; {}", terminal(&file.next)) };
+        writeln!(err, "corr: {}: {}{next}", terminal(&file.name), terminal(&file.why))?;
+    }
+    Ok(any)
+}
+
+/// Names captures that are copies of others.
+pub fn copies(run: &Run, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
+    for (name, of) in asked.copies(run) {
+        writeln!(err, "corr: {}: the same bytes as {}, read once", terminal(&name), terminal(&of))?;
+    }
+    Ok(())
+}
+
+/// Says what was lost of the captures that answer; whether there is any.
+pub fn losses(hits: &[Hit<'_>], err: &mut dyn Write) -> anyhow::Result<bool> {
+    let mut lossy: Vec<&Captured<'_>> = hits.iter().map(|h| h.captured).collect();
+    lossy.dedup_by_key(|captured| std::ptr::from_ref(*captured));
+    let mut any = false;
+    for (captured, note) in lossy.iter().flat_map(|c| c.capture().notes.iter().filter(|n| n.is_loss()).map(move |n| (c, n))) {
+        any = true;
+        let first = note.first.as_deref().map_or_else(String::new, |f| format!(", first {}", terminal(f)));
+        writeln!(err, "corr: {}: {} (×{}{first})", terminal(&captured.name), terminal(&note.what), grouped(note.count))?;
+    }
+    Ok(any)
+}
+
+/// Says what an answer leaves out.
+pub fn cut(shown: u64, cut: u64, what: &str, err: &mut dyn Write) -> anyhow::Result<()> {
+    if cut > 0 {
+        writeln!(err, "corr: showing {} of {} {what}; --limit 0 for all", grouped(shown), grouped(shown + cut))?;
+    }
+    Ok(())
+}
+
+/// No capture was read.
+pub fn nothing(run: &Run, err: &mut dyn Write) -> anyhow::Result<i32> {
+    let names: Vec<String> = run.arguments.iter().map(|a| terminal(a).into_owned()).collect();
+    writeln!(err, "corr: {}: no metric capture that could be read; `corr sources` lists what there is", names.join(" "))?;
+    Ok(exit::ERROR)
+}
+
+/// No series is meant: says which names are near.
+pub fn none_such(asked: &Asked<'_>, selectors: &[Selector], err: &mut dyn Write) -> anyhow::Result<()> {
+    let names: Vec<&str> = asked.captures.iter().flat_map(|c| c.catalogue.families.iter().map(|g| g.name.as_str())).collect();
+    for selector in selectors {
+        let near = selector.name().and_then(|name| {
+            let there = names.contains(&name);
+            if there {
+                Some(format!("`{name}` is there, with other labels"))
+            } else {
+                near(name, &names).map(|n| format!("did you mean `{n}`?"))
+            }
+        });
+        let near = near.map_or_else(String::new, |n| format!("; {}", terminal(&n)));
+        writeln!(err, "corr: {}: no such series in {} captures{near}", terminal(&selector.text), asked.captures.len())
+            .context("cannot write to standard error")?;
+    }
+    Ok(())
+}
+
+fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
+    crate::run::declared::did_you_mean(name, names).or_else(|| names.iter().find(|n| n.contains(name)).copied())
+}
+
+/// The labels of some series, for an error.
+pub fn labels(hits: &[Hit<'_>]) -> String {
+    let names: BTreeSet<&str> = hits.iter().flat_map(|h| h.member.labels.iter().map(|(name, _)| name)).collect();
+    if names.is_empty() { "none".into() } else { names.into_iter().collect::<Vec<_>>().join(", ") }
+}
