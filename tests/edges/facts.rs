@@ -154,6 +154,23 @@ fn predicted_reuse_is_the_routers_and_the_engines_is_unknown() {
         facts["predicted_reuse_whole_capture"].as_float()
     );
 
+    // The same by one command, named as what it is.
+    let answer = json(&["edges", capture.path(), "--window", "measured"]);
+    let named = |list: &str, id: &str| {
+        let all = answer[list].as_array().unwrap();
+        all.iter().find(|s| s["id"] == id).unwrap_or_else(|| panic!("{list}: no {id}")).clone()
+    };
+    let share = named("shares", "router-predicted-reuse");
+    assert_eq!((share["above"].as_f64(), share["below"].as_f64()), (Some(cached as f64), Some(input as f64)));
+    assert_eq!(share["requests"].as_u64(), Some(number(&facts, "requests_measured")));
+    assert_eq!(share["share"].as_f64().map(|s| (s * 1e3).round() / 1e3), facts["predicted_reuse_measured"].as_float());
+    assert!(share["says"].as_str().unwrap().contains("the router's prediction"));
+    let shares: Vec<&str> = answer["shares"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect();
+    assert!(!shares.iter().any(|id| id.starts_with("engine-reuse")), "{shares:?}");
+    let agree = named("comparisons", "overlap-against-trace");
+    assert_eq!((agree["requests"].as_u64(), agree["agree"].as_u64()), (Some(132), Some(132)));
+    assert_eq!((agree["independent"].as_bool(), agree["conflict"].as_bool()), (Some(false), Some(false)));
+
     // Both are the router's: that they agree says nothing of the engine.
     let decisions = query(capture.path(), "kind:route_decision", &[]);
     assert_eq!(sum(&decisions, "overlap_blocks"), number(&facts, "overlap_blocks"));
