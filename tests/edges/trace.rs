@@ -31,9 +31,9 @@ fn present(trace: &Value) -> BTreeSet<&str> {
     all.iter().filter(|s| s["nothing"].is_null()).map(|s| s["stage"].as_str().unwrap()).collect()
 }
 
-/// Workers whose own records show a stage.
+/// Workers whose own records prove a stage.
 fn workers<'a>(trace: &'a Value, id: &str) -> BTreeSet<&'a str> {
-    stage(trace, id)["seen"].as_array().unwrap().iter().filter_map(|s| s["worker"].as_str()).collect()
+    stage(trace, id)["seen"].as_array().unwrap().iter().filter(|s| s["direct"] == true).filter_map(|s| s["worker"].as_str()).collect()
 }
 
 /// Amounts that a signal gives on a stage.
