@@ -280,8 +280,15 @@ impl<'a> Judge<'a> {
             self.counters.iter().filter(|c| usize::from(c.signal.edge) == number && self.counts(c)).cloned().collect();
         let disagreements = self.disagreements(number, shown);
         let amounts: Vec<f64> = known.values().filter_map(|a| *a).collect();
+        let mut unit = edge.unit.clone();
         let said = if amounts.is_empty() {
-            proofs.iter().filter_map(|p| p.amount).fold(None, |most: Option<f64>, a| Some(most.map_or(a, |m| m.max(a))))
+            // In the edge's unit if a signal has it, else in that of the signal that shows most.
+            let of = |p: &Proof| Some((self.edges.get(p.signal)?.counts.clone(), p.amount?));
+            let most = proofs.iter().filter_map(of).max_by(|a, b| (a.0 == edge.unit).cmp(&(b.0 == edge.unit)).then(a.1.total_cmp(&b.1)));
+            most.map(|(counts, amount)| {
+                unit = counts;
+                amount
+            })
         } else {
             Some(amounts.iter().sum())
         };
@@ -309,6 +316,9 @@ impl<'a> Judge<'a> {
             proven_requests = attempted;
         }
         let amount = if activity == Activity::Active { self.counted(edge, &counters) } else { said };
+        if activity == Activity::Active {
+            unit.clone_from(&edge.unit);
+        }
         let occurred = Occurred { anonymous: proven_anonymous, at_least, requests: proven_requests, known };
         let count = match (edge.concerns, activity) {
             (_, Activity::Active | Activity::Absent | Activity::Partial | Activity::NoSignal) => None,
@@ -325,7 +335,21 @@ impl<'a> Judge<'a> {
         let missing = self.missing(number);
         let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing, shown };
         let (request, session) = attribute::of(self, &said);
-        Some(Verdict { edge: number, activity, count, amount, request, session, proofs, hints, counters, missing, disagreements, why })
+        Some(Verdict {
+            edge: number,
+            activity,
+            count,
+            amount,
+            unit,
+            request,
+            session,
+            proofs,
+            hints,
+            counters,
+            missing,
+            disagreements,
+            why,
+        })
     }
 
     /// An amount in the edge's unit. What says that nothing happened says zero; an amount in another unit is none, but for its zero.

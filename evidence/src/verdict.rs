@@ -118,8 +118,10 @@ pub struct Verdict {
     pub activity: Activity,
     /// Occurrences, requests or records that prove it.
     pub count: Option<u64>,
-    /// Sum over requests, in the edge's unit, where signals give amounts.
+    /// Sum over requests or records, where signals give amounts.
     pub amount: Option<f64>,
+    /// What `amount` counts: the edge's unit, or that of the signals that show it.
+    pub unit: String,
     pub request: Attribution,
     pub session: Attribution,
     pub proofs: Vec<Proof>,

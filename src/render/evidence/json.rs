@@ -154,7 +154,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict) -> Json {
         "why": verdict.why,
         "count": verdict.count,
         "amount": verdict.amount,
-        "unit": edge.unit,
+        "unit": verdict.unit,
         "request": to_whom(&verdict.request),
         "session": to_whom(&verdict.session),
         "proofs": verdict.proofs.iter().map(|p| proof(edged, p)).collect::<Vec<_>>(),

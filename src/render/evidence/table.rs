@@ -11,9 +11,8 @@ use crate::render::safe::{csv_field, markdown_cell, terminal};
 
 const HEAD: [&str; 5] = ["edge", "activity", "count", "request", "session"];
 
-fn count(edged: &Edged<'_>, verdict: &Verdict) -> String {
-    let edge = edged.evidence.edges.edges().get(verdict.edge);
-    let unit = edge.map_or("", |e| e.unit.as_str());
+fn count(verdict: &Verdict) -> String {
+    let unit = &verdict.unit;
     let mut parts = Vec::new();
     if let Some(count) = verdict.count {
         let times = if verdict.proofs.iter().any(|p| p.requests > 0) { "requests" } else { "times" };
@@ -30,9 +29,8 @@ fn count(edged: &Edged<'_>, verdict: &Verdict) -> String {
 }
 
 fn rows(edged: &Edged<'_>) -> Vec<[String; 5]> {
-    let row = |v: &Verdict| {
-        [edged.id(v).to_string(), v.activity.name().to_string(), count(edged, v), attribution(&v.request), attribution(&v.session)]
-    };
+    let row =
+        |v: &Verdict| [edged.id(v).to_string(), v.activity.name().to_string(), count(v), attribution(&v.request), attribution(&v.session)];
     edged.verdicts().map(row).collect()
 }
 
@@ -97,7 +95,7 @@ pub fn text(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
 pub fn csv(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "edge,activity,count,amount,unit,request,session")?;
     for verdict in edged.verdicts() {
-        let unit = edged.evidence.edges.edges().get(verdict.edge).map_or("", |e| e.unit.as_str());
+        let unit = &verdict.unit;
         let count = verdict.count.map_or(String::new(), |c| c.to_string());
         let amount = verdict.amount.map_or(String::new(), |a| a.to_string());
         let (request, session) = (attribution(&verdict.request), attribution(&verdict.session));
