@@ -103,7 +103,7 @@ fn passed(occurred: &Occurred, concerned: &BTreeSet<RequestNo>) -> BTreeSet<Requ
 
 /// Records that each show one request at the router, by the signal that has most: so many requests there were at least, whether or not their ids
 /// are known. Beyond arrivals themselves only choices of a worker count that name nobody: others may be several of one request.
-fn arrived(judge: &Judge<'_>, shown: &AllShown) -> usize {
+pub(crate) fn arrived(judge: &Judge<'_>, shown: &AllShown) -> usize {
     let of = |(at, shown): (&SignalRef, &Shown)| {
         let edge = judge.edges.edges().get(usize::from(at.edge))?;
         let signal = judge.edges.get(*at)?;

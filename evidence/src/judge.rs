@@ -45,6 +45,8 @@ pub struct Population {
     pub probes: BTreeSet<RequestNo>,
     /// Requests of the router whose id arrived more than once, with how often: the client used it again.
     pub repeated: BTreeMap<RequestNo, usize>,
+    /// How many requests reached the router at least: arrivals of known ids, or records that each show one.
+    pub router_arrivals: usize,
     /// No engine shows its requests: edges of engines are asked of the router's.
     pub engine_unseen: bool,
 }
@@ -90,8 +92,9 @@ impl<'a> Judge<'a> {
     /// A verdict on every edge, in the table's order, and whom they are about.
     pub fn findings(&self) -> Findings {
         let shown = self.shown();
-        let population = self.population();
+        let mut population = self.population();
         let verdicts = (0..self.edges.edges().len()).filter_map(|edge| self.verdict(edge, &shown, &population)).collect();
+        population.router_arrivals = population.arrivals(population.router.iter()).max(attribute::arrived(self, &shown));
         let shares = compare::shares(self.edges, &shown);
         let comparisons = compare::comparisons(self.edges, self.identity, &shown);
         Findings { population, verdicts, shares, comparisons }

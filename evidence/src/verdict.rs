@@ -70,6 +70,8 @@ pub struct Counter {
     pub worker: Option<String>,
     /// The series without the labels of tensor-parallel ranks: those that are alike here are replicas where every rank says the same.
     pub rankless: String,
+    /// It was never seen while others of its family were: it stands at zero, and the samples that are cited are those of another series.
+    pub never_seen: bool,
     /// Increase between samples inside the window, and the most that it can have been; in the family's unit.
     pub inner: f64,
     pub outer: Option<f64>,

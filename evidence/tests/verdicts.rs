@@ -144,7 +144,7 @@ fn run(made: &[Made], counted: &[Counted], window: Option<(i64, i64)>) -> Run {
             series: signal.metric.clone().unwrap(),
             endpoint: "e".into(),
             worker: None,
-            rankless: String::new(),
+            rankless: String::new(), never_seen: false,
             inner: f64::from(counted.inner),
             outer: None,
             base: f64::from(counted.base),

@@ -68,6 +68,7 @@ impl Asking<'_> {
                         self.counter(at, signal, &Hit { captured: self.captured, group, member, series: member.parts.series() })
                         && !known
                     {
+                        counter.never_seen = true;
                         counter.inner = 0.0;
                         counter.outer = Some(0.0);
                         counter.base = 0.0;
@@ -155,6 +156,7 @@ impl Asking<'_> {
             endpoint: self.endpoint(hit.member.endpoint),
             worker: mapped,
             rankless: rankless(hit),
+            never_seen: false,
             inner,
             outer,
             base,

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use corr_evidence::definition::{Literal, Signal};
+use corr_evidence::definition::{Condition, Literal, Signal};
 use corr_evidence::ledger::Cite;
 use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
 use serde_json::{Value as Json, json};
 
 use super::details::shell;
-use super::{Edged, UNPROVABLE};
+use super::{Edged, UNPROVABLE, table};
 use crate::render::safe::write_json;
 use crate::render::shown::rfc3339;
 
@@ -40,7 +40,6 @@ pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn head(edged: &Edged<'_>) -> Json {
     let of = &edged.judged.population;
-    let whose = if of.router.is_empty() { &of.engine } else { &of.router };
     let evidence = edged.evidence;
     let name = |l: usize| evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize)).map(|s| s.name.as_str());
     let joins: Vec<Json> = evidence
@@ -110,10 +109,10 @@ fn head(edged: &Edged<'_>) -> Json {
             "since": rfc3339(from, 1_000), "until": rfc3339(to, 1_000), "since_ns": from, "until_ns": to,
         })),
         "requests": {
-            "router": of.router.len(),
+            "router": of.router_arrivals,
             "engine": if of.engine_unseen { Json::Null } else { json!(of.engine.len()) },
             "with_session": of.with_session.len(),
-            "without_session": whose.len() - of.with_session.len(),
+            "without_session": table::concerned(of).saturating_sub(of.with_session.len()),
             "probes": of.probes.len(),
         },
         "joins": joins,
@@ -205,11 +204,14 @@ fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Json::Null };
     let run = shell(edged.run);
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
+    // Of a series that never came the family shows that it is not there.
+    let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
     json!({
         "signal": signal.id,
         "series": counter.series,
         "endpoint": counter.endpoint,
         "worker": counter.worker,
+        "never_seen": counter.never_seen,
         "increase": counter.inner,
         "at_most": counter.outer,
         "before_first_sample": counter.base,
@@ -219,7 +221,7 @@ fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
         "direct": signal.direct,
         "does_not_prove": signal.does_not_prove,
         "cites": counter.cites,
-        "reproduce": format!("corr metrics {run} {}{window}", shell(&counter.series)),
+        "reproduce": format!("corr metrics {run} {}{window}", shell(asked)),
     })
 }
 
@@ -231,34 +233,56 @@ pub fn reproduce(edged: &Edged<'_>, signal: &Signal) -> Option<String> {
         several => format!("({})", several.iter().map(|k| format!("kind:{k}")).collect::<Vec<_>>().join(" OR ")),
     };
     let mut query = kinds;
+    let mut add = |clause: String| query.push_str(&format!(" {clause}"));
     for condition in &signal.conditions {
-        let field = &condition.field;
-        let value = |literal: &Literal| match literal {
-            Literal::Bool(b) => b.to_string(),
-            Literal::Int(n) => n.to_string(),
-            Literal::Float(n) => n.to_string(),
-            Literal::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
-        };
-        let mut add = |clause: String| query.push_str(&format!(" {clause}"));
-        if let Some(is) = &condition.is {
-            add(format!("{field}:{}", value(is)));
+        clauses(condition).into_iter().for_each(&mut add);
+    }
+    // What has no amount is not this signal, but for what says zero in another way.
+    if let Some(amount) = &signal.amount {
+        let mut any: Vec<String> = amount.split('+').map(|field| format!("{field}:*")).collect();
+        if let Some(zero) = &signal.zero_when {
+            any.push(format!("({})", clauses(zero).join(" ")));
         }
-        if let Some(is_not) = &condition.is_not {
-            add(format!("NOT {field}:{}", value(is_not)));
-        }
-        if !condition.one_of.is_empty() {
-            let any: Vec<String> = condition.one_of.iter().map(|l| format!("{field}:{}", value(l))).collect();
-            add(format!("({})", any.join(" OR ")));
-        }
-        if let Some(above) = condition.above {
-            add(format!("{field}:>{above}"));
-        }
-        match condition.present {
-            Some(true) => add(format!("{field}:*")),
-            Some(false) => add(format!("NOT {field}:*")),
-            None => {}
-        }
+        add(if any.len() == 1 { any.concat() } else { format!("({})", any.join(" OR ")) });
+    }
+    for role in &signal.except_roles {
+        add(format!("NOT role:{role}"));
+    }
+    // Health probes are in no count.
+    if signal.identity.iter().any(|id| id == "rid") {
+        add("NOT rid:HEALTH_CHECK*".into());
     }
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
     Some(format!("corr query {} {}{window}", shell(edged.run), shell(&query)))
+}
+
+/// What a condition asks, in the query language.
+fn clauses(condition: &Condition) -> Vec<String> {
+    let field = &condition.field;
+    let value = |literal: &Literal| match literal {
+        Literal::Bool(b) => b.to_string(),
+        Literal::Int(n) => n.to_string(),
+        Literal::Float(n) => n.to_string(),
+        Literal::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
+    };
+    let mut clauses = Vec::new();
+    if let Some(is) = &condition.is {
+        clauses.push(format!("{field}:{}", value(is)));
+    }
+    if let Some(is_not) = &condition.is_not {
+        clauses.push(format!("NOT {field}:{}", value(is_not)));
+    }
+    if !condition.one_of.is_empty() {
+        let any: Vec<String> = condition.one_of.iter().map(|l| format!("{field}:{}", value(l))).collect();
+        clauses.push(format!("({})", any.join(" OR ")));
+    }
+    if let Some(above) = condition.above {
+        clauses.push(format!("{field}:>{above}"));
+    }
+    match condition.present {
+        Some(true) => clauses.push(format!("{field}:*")),
+        Some(false) => clauses.push(format!("NOT {field}:*")),
+        None => {}
+    }
+    clauses
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use corr_evidence::judge::Population;
 use corr_evidence::verdict::{Activity, Verdict};
 
 use super::{Edged, attribution, figure};
@@ -34,19 +35,24 @@ fn rows(edged: &Edged<'_>) -> Vec<[String; 5]> {
     edged.verdicts().map(row).collect()
 }
 
+/// The requests of the router; without one, those of engines.
+pub fn concerned(of: &Population) -> usize {
+    if of.router_arrivals > 0 { of.router_arrivals } else { of.engine.len() }
+}
+
 /// Whom the verdicts are about, in one sentence.
 pub fn population(edged: &Edged<'_>) -> String {
     let of = &edged.judged.population;
-    let whose = if of.router.is_empty() { &of.engine } else { &of.router };
-    let mut text = match (of.router.len(), of.engine.len(), of.engine_unseen) {
+    let mut text = match (of.router_arrivals, of.engine.len(), of.engine_unseen) {
         (0, 0, _) => "no request is shown by any record".to_string(),
         (router, _, true) => format!("{router} requests at the router; no engine's record names one"),
         (0, engine, _) => format!("{engine} requests at engines; no router's record names one"),
         (router, engine, _) => format!("{router} requests at the router, {engine} at engines"),
     };
-    if !whose.is_empty() {
+    let concerned = concerned(of);
+    if concerned > 0 {
         let with = of.with_session.len();
-        text.push_str(&format!("; {with} with a session that a record says, {} without", whose.len() - with));
+        text.push_str(&format!("; {with} with a session that a record says, {} without", concerned.saturating_sub(with)));
     }
     if !of.probes.is_empty() {
         text.push_str(&format!("; {} health probes left out", of.probes.len()));
