@@ -57,6 +57,8 @@ pub struct Latest {
     pub up: bool,
     pub says: String,
     pub cite: Cite,
+    /// Its begin, nanoseconds since the epoch.
+    pub from: i64,
 }
 
 /// What is known of a unit beside its history.
@@ -89,6 +91,11 @@ pub fn judge(history: &History, name: &str, require: Require, base: Base, beside
     if all.is_empty() {
         if let Some(why) = &beside.dead {
             return Judged::new(State::CannotBeKnown, why, Vec::new());
+        }
+        if require == Require::Metrics
+            && let Some(latest) = beside.metrics.as_ref().filter(|latest| latest.up)
+        {
+            return Judged::new(State::Holds, "its metrics are live", vec![latest.cite]);
         }
         let health = beside.health.as_ref().or(beside.metrics.as_ref());
         let (says, cites) = match health {
@@ -129,6 +136,13 @@ fn one(unit: &UnitHistory, require: Require, base: Base, beside: &Beside) -> Jud
     };
     if held.happened() {
         return now(require, held, beside);
+    }
+    // No scrape failed between two runs: the newest one is of this run if it began after it.
+    let started = run.instants.started.upper().and_then(|mark| mark.wall);
+    if require == Require::Metrics
+        && let Some(latest) = beside.metrics.as_ref().filter(|latest| latest.up && started.is_some_and(|at| at.end <= latest.from))
+    {
+        return Judged::new(State::Holds, "its metrics are live", vec![latest.cite]);
     }
     if require != Require::Metrics && run.verdict == Verdict::NoReadyLineOfItsOwn && !beside.polls {
         let says = "a node of a rank above 0 has no HTTP server and prints no ready line: ask the first node";

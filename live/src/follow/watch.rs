@@ -403,7 +403,7 @@ impl<F: FnMut(&Transition)> Watch<F> {
         };
         let says = format!("{}: {what}", polls.asked.target.shown());
         let cite = polls.next();
-        let latest = Latest { up, says: says.clone(), cite };
+        let latest = Latest { up, says: says.clone(), cite, from: attempt.at };
         let (unit, speaks, changed) = (polls.asked.unit.clone(), polls.speaks, polls.up != Some(up));
         polls.up = Some(up);
         polls.latest = Some(latest);
@@ -432,7 +432,7 @@ impl<F: FnMut(&Transition)> Watch<F> {
         let cite = polls.next();
         let (unit, speaks, before) = (polls.asked.unit.clone(), polls.speaks, polls.up);
         polls.up = Some(up);
-        polls.latest = Some(Latest { up, says: says.clone(), cite });
+        polls.latest = Some(Latest { up, says: says.clone(), cite, from });
         self.texts.keep(cite, says.clone(), before != Some(up));
         if let Some(newest) = self.newest.get_mut(place) {
             *newest = Some(Newest { unit: unit.clone(), endpoint, from, cite });
@@ -459,7 +459,9 @@ impl<F: FnMut(&Transition)> Watch<F> {
         }
         let begins = !self.caught_up && (last || self.logs.iter().all(|log| log.caught_up));
         if begins {
-            let old = std::mem::take(&mut self.old);
+            let mut old = std::mem::take(&mut self.old);
+            // Of stamps of one second, those of the source that prints configurations come first: stderr, where stdout has the rest.
+            old.sort_by_key(|(_, all)| !all.iter().any(|seen| matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan)));
             for seen in Merge::new(old.into_iter().map(|(_, all)| all.into_iter())) {
                 self.machine.take(&seen);
             }
