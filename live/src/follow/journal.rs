@@ -36,6 +36,8 @@ impl Default for Journal {
 const MOST_BACK: usize = 128 << 20;
 /// Bytes of one line at most: journald's own bound of a field is far below.
 const MOST_LINE: u64 = 16 << 20;
+/// Names told to a user who may have mistyped.
+const MOST_LIKE: usize = 8;
 /// Of what journalctl says on stderr.
 const MOST_SAID: u64 = 4096;
 
@@ -117,6 +119,9 @@ impl<S: Fn(Message) -> bool> Work<S> {
                 return Err(Fault::NoPermission(first_line(&said)));
             }
         }
+        if place == 0 {
+            (self.send)(Message::Note { source, says: self.like() });
+        }
         if !said.trim().is_empty() {
             (self.send)(Message::Note { source, says: format!("journalctl says: {}", first_line(&said)) });
         }
@@ -125,7 +130,7 @@ impl<S: Fn(Message) -> bool> Work<S> {
         if let Some(cursor) = cursor {
             args.push(format!("--after-cursor={cursor}").into());
         }
-        let said = self.read(&args, |line| self.bytes(&mut place, line, false))?;
+        let said = self.read(&args, true, |line| self.bytes(&mut place, line, false))?;
         if self.state.lock().unwrap_or_else(PoisonError::into_inner).over {
             return Ok(());
         }
@@ -145,29 +150,42 @@ impl<S: Fn(Message) -> bool> Work<S> {
         let mut bytes = 0;
         let mut run = Newest::default();
         let mut parser = Lines::new(self.source, None, false, Some(layout()), None);
-        let said = self.read(&["-r".into()], |line| {
-            let mut ends = Ends::No;
+        let said = self.read(&["-r".into()], true, |line| {
+            let mut ends = false;
             parser.push(0, &line, 0, true);
-            parser.turned(&mut |taken| ends = run.take(&taken.seen));
+            parser.turned(&mut |taken| ends |= run.take(&taken.seen));
             bytes += line.len();
-            match ends {
-                Ends::Before => return false,
-                Ends::With => found.push(line),
-                Ends::No => {
-                    found.push(line);
-                    return bytes < MOST_BACK;
-                }
-            }
-            false
+            found.push(line);
+            !ends && bytes < MOST_BACK
         })?;
         Ok((found, said))
     }
 
-    /// Runs journalctl and gives its lines while `take` wants more. Returns what it said on stderr.
-    fn read(&self, args: &[OsString], mut take: impl FnMut(Vec<u8>) -> bool) -> Result<String, Fault> {
+    /// Units of the journal that the user may have meant.
+    fn like(&self) -> String {
+        let words: Vec<&str> =
+            self.unit.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3 && *word != "service").collect();
+        let mut like = Vec::new();
+        // What cannot be asked is not told: that nothing of the unit is there was said already.
+        let _ = self.read(&["-F".into(), "_SYSTEMD_UNIT".into()], false, |line| {
+            let name = String::from_utf8_lossy(&line).trim().to_owned();
+            if words.iter().any(|word| name.contains(word)) {
+                like.push(name);
+            }
+            like.len() < MOST_LIKE
+        });
+        let like = if like.is_empty() { String::new() } else { format!("; units that are like it: {}", like.join(", ")) };
+        format!("the journal has no entry of it yet{like}")
+    }
+
+    /// Runs journalctl, of the unit or of all, and gives its lines while `take` wants more. Returns what it said on stderr.
+    fn read(&self, args: &[OsString], of_unit: bool, mut take: impl FnMut(Vec<u8>) -> bool) -> Result<String, Fault> {
         let program = self.journal.program.to_string_lossy().into_owned();
         let mut command = Command::new(&self.journal.program);
-        command.args(&self.journal.args).args(["-o", "json", "--all", "--no-pager"]).args(args).arg("-u").arg(&self.unit);
+        command.args(&self.journal.args).args(["-o", "json", "--all", "--no-pager"]).args(args);
+        if of_unit {
+            command.arg("-u").arg(&self.unit);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.over {
@@ -219,42 +237,36 @@ fn cursor(line: &[u8]) -> Option<String> {
     serde_json::from_slice::<Entry>(line).ok().map(|entry| entry.cursor)
 }
 
-/// Is the newest run's begin reached?
-#[derive(Debug, PartialEq, Eq)]
-enum Ends {
-    No,
-    /// This entry is its first.
-    With,
-    /// This entry is of the run before.
-    Before,
-}
-
-/// Entries of a unit, newest first, up to the begin of its newest run.
+/// Entries of a unit, newest first, up to systemd's last word on the run before its newest one. By that one the lines of the old run that
+/// stand behind the new one's start are known for what they are, and why the new one was started.
 #[derive(Debug, Default)]
 struct Newest {
     invocation: String,
     ran: bool,
+    begun: bool,
 }
 
 impl Newest {
-    fn take(&mut self, seen: &Observation) -> Ends {
+    /// Is this entry the last that is needed?
+    fn take(&mut self, seen: &Observation) -> bool {
         if seen.writer == Writer::Service {
             self.ran = true;
-            return Ends::No;
+            return false;
         }
         let over = matches!(
             seen.fact,
             Fact::Stopped | Fact::Deactivated | Fact::Failed(_) | Fact::MainExited(_) | Fact::RestartScheduled(_) | Fact::StartFailed
         );
         let other = !self.invocation.is_empty() && !seen.invocation.is_empty() && self.invocation != seen.invocation;
-        if other || (over && self.ran) {
-            return Ends::Before;
+        if other || self.begun || (over && self.ran) {
+            return true;
         }
         if self.invocation.is_empty() {
             self.invocation.clone_from(&seen.invocation);
         }
         // `Started` of a type that prints `Starting` stands behind the program's first lines.
         self.ran |= matches!(seen.fact, Fact::Started | Fact::Finished);
-        if seen.fact == Fact::Starting { Ends::With } else { Ends::No }
+        self.begun |= seen.fact == Fact::Starting;
+        false
     }
 }

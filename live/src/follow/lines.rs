@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use corr_parsers::clock::{Aligner, Clock, How, Rule};
 use corr_parsers::detect;
+use corr_parsers::envelope::journald;
 use corr_parsers::event::{Event, Withheld};
 use corr_parsers::format::Cut;
 use corr_parsers::record::{Layout, Reader, Record};
@@ -142,6 +143,11 @@ impl Lines {
         (self.looked_at, self.given) = (0, false);
     }
 
+    /// Nothing that could be an entry waits for what follows it.
+    pub fn idle(&self) -> bool {
+        self.layout.is_none() || !self.held.contains(&b'\n')
+    }
+
     /// Something to tell the user, once.
     pub fn note(&mut self) -> Option<String> {
         self.notes.pop()
@@ -209,8 +215,8 @@ impl Lines {
     /// Records up to `end`; the last one only if it is whole.
     fn read(&mut self, end: usize, quiet: bool, give: &mut dyn FnMut(Taken)) {
         let (held, Some(layout)) = (std::mem::take(&mut self.held), self.layout.take()) else { return };
-        // Every line of such a source is an entry.
-        let by_line = layout.envelopes.first().is_none_or(|envelope| (envelope.begins)(b""));
+        // An entry of such a source is a line, and no line goes on it.
+        let by_line = layout.envelopes.first().is_none_or(|outer| (outer.begins)(b"") || outer.name == journald::JSON.name);
         let mut done = 0;
         let mut reader = Reader::new(held.get(..end).unwrap_or(&held), 0, &layout);
         while let Some(record) = reader.next() {

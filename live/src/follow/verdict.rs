@@ -253,7 +253,9 @@ pub fn could_be_seen(history: &History, name: &str, require: Require, beside: &B
         return if beside.polls || beside.scrapes {
             Ok(())
         } else {
-            Err("nothing of this unit was seen: is that its name, and are these its sources?".into())
+            let others: Vec<&str> = history.units.iter().map(|unit| unit.unit.as_str()).take(8).collect();
+            let others = if others.is_empty() { String::new() } else { format!(" (seen: {})", others.join(", ")) };
+            Err(format!("nothing of this unit was seen: is that its name, and are these its sources?{others}"))
         };
     };
     let Some(run) = unit.invocations.last() else { return Ok(()) };

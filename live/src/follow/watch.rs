@@ -36,6 +36,9 @@ const UNDER_WAY: usize = 256;
 /// Messages taken before something is judged.
 const AT_ONCE: usize = 64;
 
+/// What seldom changes anything is judged so often.
+const SELDOM: Duration = Duration::from_millis(75);
+
 /// A source of log lines.
 struct Log {
     source: u32,
@@ -87,6 +90,9 @@ struct Watch<F> {
     history: History,
     /// Something that can change a judgement was taken.
     dirty: bool,
+    /// Something that seldom does was taken.
+    stale: bool,
+    judged_at: Instant,
     found: Vec<Option<MetricState>>,
     missing_since: Option<Instant>,
     on: F,
@@ -224,6 +230,8 @@ impl<F: FnMut(&Transition)> Watch<F> {
             texts,
             host: None,
             dirty: true,
+            stale: false,
+            judged_at: Instant::now(),
             missing_since: None,
             follow,
             on,
@@ -283,8 +291,6 @@ impl<F: FnMut(&Transition)> Watch<F> {
             }
             Message::Tail { source, seen, received, old } => self.tail(source, seen, received, old),
             Message::CaughtUp { source } => {
-                // What is whole is whole; the end of a line may still come.
-                self.lines(source, |lines, give| lines.take(give));
                 if let Some(log) = self.log(source) {
                     log.caught_up = true;
                 }
@@ -381,7 +387,12 @@ impl<F: FnMut(&Transition)> Watch<F> {
         }
         let says = !matches!(seen.fact, Fact::Line | Fact::Batch | Fact::Served { .. });
         self.texts.keep(seen.cite, text, says);
-        self.dirty |= !matches!(seen.fact, Fact::Batch);
+        match seen.fact {
+            Fact::Batch => {}
+            // Thousands a second of a server that works.
+            Fact::Line | Fact::Served { .. } => self.stale = true,
+            _ => self.dirty = true,
+        }
         if self.caught_up || self.logs.len() == 1 {
             self.machine.take(&seen);
             return;
@@ -457,7 +468,7 @@ impl<F: FnMut(&Transition)> Watch<F> {
         for source in sources {
             self.lines(source, |lines, give| lines.take(give));
         }
-        let begins = !self.caught_up && (last || self.logs.iter().all(|log| log.caught_up));
+        let begins = !self.caught_up && (last || self.logs.iter().all(|log| log.caught_up && log.lines.idle()));
         if begins {
             let mut old = std::mem::take(&mut self.old);
             // Of stamps of one second, those of the source that prints configurations come first: stderr, where stdout has the rest.
@@ -468,10 +479,11 @@ impl<F: FnMut(&Transition)> Watch<F> {
             self.caught_up = true;
             self.dirty = true;
         }
+        self.dirty |= self.stale && (last || self.judged_at.elapsed() >= SELDOM);
         if !self.caught_up || !self.dirty {
             return;
         }
-        self.dirty = false;
+        (self.dirty, self.stale, self.judged_at) = (false, false, Instant::now());
         self.history = self.machine.history();
         if begins {
             self.base = self.units.iter().map(|unit| verdict::base(&self.history, unit)).collect();

@@ -76,14 +76,18 @@ fn start(at: i64, invocation: &str, pid: &str) -> Vec<String> {
 
 /// A program that prints `there` newest first where it is asked with `-r`, and else, if it is asked as it should be, `comes`, a line every 20 ms.
 fn play(folder: &Path, there: &[String], comes: &[String]) -> Journal {
+    play_of("a", folder, there, comes)
+}
+
+fn play_of(unit: &str, folder: &Path, there: &[String], comes: &[String]) -> Journal {
     let (old, new, program) = (folder.join("there"), folder.join("comes"), folder.join("journalctl"));
     let back: Vec<String> = there.iter().rev().cloned().collect();
     std::fs::write(&old, back.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
     std::fs::write(&new, comes.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
     let text = format!(
         "#!/bin/sh\ncase \"$*\" in\n\
-         '-o json --all --no-pager -r -u a') cat '{}';;\n\
-         '-o json --all --no-pager -f --no-tail'*' -u a') echo \"$*\" > '{}'; while IFS= read -r line; do printf '%s\\n' \"$line\"; sleep 0.02; done < '{}'; exec sleep 60;;\n\
+         '-o json --all --no-pager -r -u {unit}') cat '{}';;\n\
+         '-o json --all --no-pager -f --no-tail'*' -u {unit}') echo \"$*\" > '{}'; while IFS= read -r line; do printf '%s\\n' \"$line\"; sleep 0.02; done < '{}'; exec sleep 60;;\n\
          *) echo \"not asked like that: $*\" >&2; exit 1;;\nesac\n",
         old.display(),
         folder.join("asked").display(),
@@ -210,13 +214,74 @@ async fn the_child_ends_with_the_following() {
     }
 }
 
-/// The real journal of systemd 252 in the cases, unpacked; `None`, and said, where something is missing.
-fn real() -> Option<(tempfile::TempDir, Journal)> {
+/// The cases of one question each, by their `must`: unit, and the exit code of a look at what is there.
+const CASES: &[(&str, &[&str], u8)] = &[
+    ("c01_clean_restart_simple", &["sglang-prefill"], 0),
+    ("c02_stale_ready_line", &["sglang-prefill"], 1),
+    ("c03_never_ready_crash_loop", &["sglang-decode"], 1),
+    ("c04_ready_then_crash", &["sglang-prefill"], 1),
+    ("c05_log_begins_midway", &["sglang-prefill"], 0),
+    ("c06_two_units_at_once", &["sglang-prefill", "sglang-decode"], 0),
+    ("c07_pd_warmup_failed_ready_line", &["sglang-prefill"], 1),
+    ("c08_clock_step_back_in_restart", &["sglang-prefill"], 0),
+    ("c09_late_line_of_old_invocation", &["sglang-prefill"], 1),
+    ("c10_rate_limited_ready_line", &["sglang-prefill"], 0),
+];
+
+fn cases() -> Option<PathBuf> {
     let root = match std::env::var_os("CORR_CASES") {
         Some(root) => PathBuf::from(root),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases"),
     };
-    let packed = root.join("journald/real/v252/system.journal.xz");
+    let folder = root.join("journald/cases");
+    if !folder.is_dir() {
+        println!("skipped: no {} (set CORR_CASES)", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+#[tokio::test]
+async fn the_cases_of_traps_are_not_fallen_into() {
+    let Some(cases) = cases() else { return };
+    let mut seen = 0;
+    for (case, units, expected) in CASES {
+        for rendering in
+            ["json.txt", "export.txt", "with-unit.txt", "short-full.txt", "short-iso-precise.txt", "short-precise.txt", "short.txt"]
+        {
+            let path = cases.join(case).join(rendering);
+            if !path.is_file() {
+                continue;
+            }
+            let mut plan = follow(units);
+            plan.files = vec![super::file(&path)];
+            plan.timeout = ms(400);
+            let (outcome, _) = run(plan).await;
+            println!("{case} {rendering}: {} {:?}", outcome.exit_code(), outcome.units.iter().map(|unit| &unit.says).collect::<Vec<_>>());
+            // A rendering that lost the evidence may say that it cannot know; never the contrary.
+            let weaker = !matches!(rendering, "json.txt" | "export.txt") && outcome.exit_code() == 4;
+            assert!(outcome.exit_code() == *expected || weaker, "{case} {rendering}: {:#?}", outcome.units);
+            seen += 1;
+        }
+        let [unit] = units else { continue };
+        // journalctl gives the unit's lines; the trap is in what it has of the run before.
+        let text = std::fs::read_to_string(cases.join(case).join("json.txt")).unwrap();
+        let there: Vec<String> = text.lines().map(str::to_owned).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let mut plan = follow(units);
+        plan.journal = Some(play_of(unit, folder.path(), &there, &[]));
+        plan.timeout = ms(600);
+        let (outcome, _) = run(plan).await;
+        assert_eq!(outcome.exit_code(), *expected, "{case} by journalctl: {:#?}", outcome.units);
+        seen += 1;
+    }
+    println!("{seen} renderings of {} cases", CASES.len());
+    assert!(seen >= 2 * CASES.len());
+}
+
+/// The real journal of systemd 252 in the cases, unpacked; `None`, and said, where something is missing.
+fn real() -> Option<(tempfile::TempDir, Journal)> {
+    let packed = cases()?.join("../real/v252/system.journal.xz");
     if !packed.is_file() {
         println!("skipped: no {} (set CORR_CASES)", packed.display());
         return None;
@@ -252,6 +317,12 @@ async fn the_real_journalctl_tells_the_state_of_each_unit() {
     let corr_readiness::Instant::Exact { mark } = ready.instant.as_ref().unwrap() else { panic!("{ready:?}") };
     // date -u -d '2026-11-29 18:18:15.731274' +%s%6N
     assert_eq!(mark.wall.unwrap().start / 1000, 1_795_976_295_731_274);
+    // A part of a name: what is like it is told.
+    let mut plan = of(journal.clone());
+    plan.units = vec!["decode".into()];
+    plan.timeout = ms(1500);
+    let (_, all) = run(plan).await;
+    assert!(all.iter().any(|t| t.what == What::Source && t.says.contains("sglang-decode.service")), "{all:#?}");
     // A unit that this journal does not have.
     let mut plan = of(journal);
     plan.units = vec!["nobody".into()];
