@@ -1,6 +1,6 @@
 //! Does the requirement hold for a unit, has it failed, or is it still to come?
 
-use corr_readiness::history::{History, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
+use corr_readiness::history::{CrashLoop, History, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
 use corr_readiness::{Cite, Instant};
 
 use super::back::is_unit;
@@ -124,7 +124,11 @@ fn one(unit: &UnitHistory, require: Require, base: Base, beside: &Beside) -> Jud
         return failed;
     }
     if over(unit, at, run) {
-        return Judged::new(State::Waits, "it ended, and was not started again", last_words(run));
+        let how = how(run);
+        let how = if how.is_empty() { String::new() } else { format!(" ({how})") };
+        let found = unit.loops.iter().find(|found| found.last == at).map(|found| format!("; {}", loop_words(found)));
+        let says = format!("it ended{how}, and was not started again{}", found.unwrap_or_default());
+        return Judged::new(State::Waits, says, last_words(run));
     }
     if run.first(Point::Stopping).or(run.first(Point::Sigterm)).is_some() {
         return Judged::new(State::Waits, "it was asked to stop", run.instants.asked.cites());
@@ -162,18 +166,27 @@ fn now(require: Require, held: &Instant, beside: &Beside) -> Judged {
         Require::Served => (beside.polls, &beside.health, "it served"),
     };
     let mut cites = held.cites();
+    let why = match held {
+        Instant::AtMost { why, .. } | Instant::Within { why, .. } => format!(": {why}"),
+        _ => String::new(),
+    };
     match newest {
         Some(latest) if latest.up => {
             cites.push(latest.cite);
-            Judged::new(State::Holds, word, cites)
+            Judged::new(State::Holds, format!("{word}{why}"), cites)
         }
         Some(latest) => {
             cites.push(latest.cite);
             Judged::new(State::Waits, format!("{word} by its log; {}", latest.says), cites)
         }
         None if polled => Judged::new(State::Waits, format!("{word} by its log; no poll has ended yet"), cites),
-        None => Judged::new(State::Holds, word, cites),
+        None => Judged::new(State::Holds, format!("{word}{why}"), cites),
     }
+}
+
+fn loop_words(found: &CrashLoop) -> String {
+    let gave_up = if found.gave_up { ", systemd gave up" } else { "" };
+    format!("crash loop: {} starts, {} exits, {} ready{gave_up}", found.starts, found.exits, found.ready)
 }
 
 /// The newest run's failure, if it failed.
@@ -182,9 +195,7 @@ fn failed(unit: &UnitHistory, at: usize, base: Base, beside: &Beside) -> Option<
     let asked = [Point::Stopping, Point::Sigterm, Point::SignalSent].iter().any(|point| run.first(*point).is_some());
     let ready = run.instants.ready.happened();
     if let Some(found) = unit.loops.iter().find(|found| found.last == at && at >= base.runs) {
-        let says = format!("{} starts, {} exits, {} ready", found.starts, found.exits, found.ready);
-        let says = format!("crash loop: {says}{}", if found.gave_up { "; systemd gave up" } else { "" });
-        return Some(Judged::new(State::Failed, says, found.cites.clone()));
+        return Some(Judged::new(State::Failed, loop_words(found), found.cites.clone()));
     }
     match run.verdict {
         Verdict::NeverRan | Verdict::NeverStarted => return Some(Judged::new(State::Failed, never(run), last_words(run))),
