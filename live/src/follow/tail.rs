@@ -58,6 +58,8 @@ struct Open {
     /// Offset of the next byte in this file.
     at: u64,
     seal: Vec<u8>,
+    /// Nothing but zeros so far: a writer without append leaves a hole where the file was cut.
+    hole: bool,
 }
 
 /// One path, followed.
@@ -113,7 +115,7 @@ impl Tail {
                     say(Seen::Opened);
                 }
                 self.files += 1;
-                Some(Open { file, id: id(&meta), number: self.files - 1, at: 0, seal: Vec::new() })
+                Some(Open { file, id: id(&meta), number: self.files - 1, at: 0, seal: Vec::new(), hole: true })
             }
             Err(error) => {
                 self.fault(&error, say);
@@ -151,6 +153,7 @@ impl Tail {
                 open.number = self.files;
                 self.files += 1;
                 open.seal.clear();
+                open.hole = true;
                 say(Seen::Turned { at: self.place, how: Turn::Truncated });
             }
             Ok(false) => {}
@@ -227,9 +230,14 @@ impl Open {
             self.seal.extend_from_slice(bytes.get(n.saturating_sub(SEAL)..).unwrap_or_default());
             let over = self.seal.len().saturating_sub(SEAL);
             self.seal.drain(..over);
-            let at = *place;
+            let zeros = if self.hole { bytes.iter().position(|byte| *byte != 0).unwrap_or(n) } else { 0 };
+            self.hole &= zeros == n;
+            bytes.drain(..zeros);
+            let (at, offset) = (*place + zeros as u64, offset + zeros as u64);
             *place += n as u64;
-            say(Seen::Bytes { at, file: self.number, offset, bytes });
+            if !bytes.is_empty() {
+                say(Seen::Bytes { at, file: self.number, offset, bytes });
+            }
         }
         Ok(total > 0)
     }
@@ -306,6 +314,24 @@ mod tests {
         write(&path, "xyz").unwrap();
         tail.look(&mut note);
         assert_eq!(places, [(8, 0, 8, 2), (10, 1, 0, 3)]);
+    }
+
+    #[test]
+    fn the_hole_of_a_writer_that_does_not_append_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        let mut writer = File::create(&path).unwrap();
+        writer.write_all(&[b'x'; 1000]).unwrap();
+        writer.write_all(b"\n").unwrap();
+        let mut tail = Tail::new(&path);
+        assert_eq!(look(&mut tail).len(), 1001);
+        // What `copytruncate` does: the writer goes on where it was.
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        writer.write_all(b"on\n").unwrap();
+        let mut seen = Vec::new();
+        tail.look(&mut |one| seen.push(one));
+        let turned = Seen::Turned { at: 1001, how: Turn::Truncated };
+        assert_eq!(seen, [turned, Seen::Bytes { at: 2002, file: 1, offset: 1001, bytes: b"on\n".to_vec() }]);
     }
 
     #[test]

@@ -81,7 +81,9 @@ pub fn named<'h>(history: &'h History, unit: &'h str) -> impl Iterator<Item = &'
 /// A unit's state when following begins.
 pub fn base(history: &History, unit: &str) -> Base {
     let Some(unit) = named(history, unit).next() else { return Base::default() };
-    let over = unit.invocations.last().is_some_and(|run| over(unit, unit.invocations.len() - 1, run));
+    // What had crashed by then is over too, whether or not a line says so.
+    let is_over = |run: &Invocation| over(unit, unit.invocations.len() - 1, run) || run.first(Point::Crashed).is_some();
+    let over = unit.invocations.last().is_some_and(is_over);
     Base { runs: unit.invocations.len(), over }
 }
 
@@ -139,7 +141,12 @@ fn one(unit: &UnitHistory, require: Require, base: Base, beside: &Beside) -> Jud
         Require::Metrics => &run.instants.metrics_live,
     };
     if held.happened() {
-        return now(require, held, beside);
+        let mut judged = now(require, held, beside);
+        let managed = unit.invocations.iter().any(|run| run.first(Point::Started).or(run.first(Point::Starting)).is_some());
+        if judged.state == State::Holds && at < base.runs && !managed && !beside.polls && !beside.scrapes {
+            judged.says += "; it was when following began, and a log alone does not tell that its process still runs";
+        }
+        return judged;
     }
     // No scrape failed between two runs: the newest one is of this run if it began after it.
     let started = run.instants.started.upper().and_then(|mark| mark.wall);

@@ -296,6 +296,7 @@ async fn a_unit_that_is_ready_already_is_recognised_however_long_ago_that_was() 
     assert_eq!((outcome.exit_code(), outcome.units[0].state), (0, State::Holds));
     assert!(all.iter().all(|t| t.before) && told(&all, What::Ready).cites[0].text.ends_with(READY), "{all:#?}");
     assert_eq!(told(&all, What::Ready).run, Some(1), "of the newest run alone");
+    assert!(outcome.units[0].says.contains("a log alone does not tell"), "{:?}", outcome.units[0]);
     println!("recognised after {:?}", began.elapsed());
 
     // The log says ready, and nobody answers: that is not ready.
@@ -342,6 +343,26 @@ async fn a_start_that_fails_ends_it() {
     assert!(outcome.units[0].says.contains("its start failed"), "{:?}", outcome.units[0]);
     assert!(outcome.units[0].cites.iter().any(|cite| cite.text.contains("exception") || cite.text.contains("sigquit")));
     assert!(told(&all, What::Crashed).cites[0].offset > 0);
+}
+
+#[tokio::test]
+async fn a_crash_from_before_is_not_the_next_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("a.log");
+    add(&log, &START[..3].iter().map(|text| line(text)).collect::<String>());
+    add(&log, &line("Received sigquit from a child process. It usually means the child failed."));
+    let path = log.clone();
+    let driver = std::thread::spawn(move || {
+        std::thread::sleep(ms(300));
+        add(&path, &START.iter().map(|text| line(text)).collect::<String>());
+    });
+    let mut plan = follow(&["a"]);
+    plan.files = vec![file(&log)];
+    let (outcome, all) = run(plan).await;
+    driver.join().unwrap();
+    assert_eq!(outcome.exit_code(), 0, "{:#?}", outcome.units);
+    assert_eq!(runs(&outcome)[1].cause, Cause::StartedAgain { after: Ending::Crashed });
+    assert_eq!((told(&all, What::Crashed).before, told(&all, What::Ready).run), (true, Some(1)));
 }
 
 #[tokio::test]
