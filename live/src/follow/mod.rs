@@ -7,13 +7,16 @@
 mod back;
 mod changes;
 mod cited;
+mod file;
 mod journal;
 mod lines;
 mod message;
 mod metrics;
 mod plan;
 mod polls;
+mod sources;
 mod tail;
+mod take;
 mod verdict;
 mod watch;
 mod zone;

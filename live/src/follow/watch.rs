@@ -1,33 +1,28 @@
 //! The loop: everything that is seen comes here, in the order in which it was seen.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use corr_parsers::clock::Rule;
-use corr_parsers::stamp::Stamp;
 use corr_readiness::merge::Merge;
-use corr_readiness::rows::{Row, What as Polled};
 use corr_readiness::{Cite, Fact, History, Machine, Observation};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::back::{self, is_unit};
-use super::changes::{Changes, Transition, What};
+use super::changes::{Change, Changes, Transition, What};
 use super::cited::Texts;
+use super::file::{File, Flag};
 use super::journal;
-use super::lines::{Lines, Taken};
-use super::message::{Fault, Message, Scrape};
+use super::lines::Lines;
+use super::message::Message;
 use super::metrics::{self, MetricSeen, MetricState, Newest};
 use super::plan::{Asked, Plan, PlanError};
 use super::polls;
-use super::tail::{EVERY, Seen, Tail, Turn};
-use super::verdict::{self, Base, Beside, Judged, Latest, State};
+use super::sources::{Log, Polls};
+use super::tail::EVERY;
+use super::verdict::{self, Base, Beside, Judged, State};
 use super::{Ended, Follow, MetricOutcome, Outcome, SourceOutcome, UnitOutcome};
-use crate::clock::Clock;
-use crate::http::{Attempt, Client};
+use crate::http::Client;
 use crate::stop::Stop;
 
 /// Messages under way: a source that is faster than the loop waits.
@@ -39,63 +34,32 @@ const AT_ONCE: usize = 64;
 /// What seldom changes anything is judged so often.
 const SELDOM: Duration = Duration::from_millis(75);
 
-/// A source of log lines.
-struct Log {
-    source: u32,
-    /// Whose; `None`: of any.
-    unit: Option<String>,
-    lines: Lines,
-    caught_up: bool,
-    fault: Option<Fault>,
-    rotations: u64,
-    truncations: u64,
-}
-
-/// An endpoint that is polled.
-struct Polls {
-    source: u32,
-    asked: Asked,
-    /// The first of its unit: it speaks for it.
-    speaks: bool,
-    attempts: u64,
-    up: Option<bool>,
-    latest: Option<Latest>,
-}
-
-/// Stops the threads of files.
-struct Flag(Arc<AtomicBool>);
-
-impl Drop for Flag {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-struct Watch<F> {
-    follow: Follow,
-    units: Vec<String>,
-    logs: Vec<Log>,
-    health: Vec<Polls>,
-    metrics: Vec<Polls>,
-    newest: Vec<Option<Newest>>,
-    machine: Machine,
-    changes: Changes,
-    texts: Texts,
+/// Everything that is watched, and what is known by now.
+pub struct Watch<F> {
+    pub follow: Follow,
+    pub units: Vec<String>,
+    pub logs: Vec<Log>,
+    pub health: Vec<Polls>,
+    pub metrics: Vec<Polls>,
+    pub newest: Vec<Option<Newest>>,
+    pub machine: Machine,
+    pub changes: Changes,
+    pub texts: Texts,
     /// The first host that a log names is this one: rows know none.
-    host: Option<String>,
+    pub host: Option<String>,
     /// What was there before, of each log, until all have given it.
-    old: Vec<(u32, Vec<Observation>)>,
-    caught_up: bool,
-    base: Vec<Base>,
-    history: History,
+    pub old: Vec<(u32, Vec<Observation>)>,
+    pub caught_up: bool,
+    pub base: Vec<Base>,
+    pub history: History,
     /// Something that can change a judgement was taken.
-    dirty: bool,
+    pub dirty: bool,
     /// Something that seldom does was taken.
-    stale: bool,
-    judged_at: Instant,
-    found: Vec<Option<MetricState>>,
-    missing_since: Option<Instant>,
-    on: F,
+    pub stale: bool,
+    pub judged_at: Instant,
+    pub found: Vec<Option<MetricState>>,
+    pub missing_since: Option<Instant>,
+    pub on: F,
 }
 
 pub async fn run<F: FnMut(&Transition)>(follow: Follow, cancel: Stop, on: F) -> Result<Outcome, PlanError> {
@@ -104,7 +68,7 @@ pub async fn run<F: FnMut(&Transition)>(follow: Follow, cancel: Stop, on: F) -> 
     let client =
         Client::new(follow.request.clone(), follow.ca.as_deref(), &targets).map_err(|error| PlanError::Client(error.to_string()))?;
     let (to, mut from) = channel(UNDER_WAY);
-    let flag = Flag(Arc::default());
+    let flag = Flag::default();
     let mut watch = Watch::new(follow, &plan, on);
     let mut children = Vec::new();
     for (log, (path, owner, _)) in watch.logs.iter().zip(&plan.files) {
@@ -133,58 +97,6 @@ pub async fn run<F: FnMut(&Transition)>(follow: Follow, cancel: Stop, on: F) -> 
     // Threads that wait to send end with the receiver.
     drop(from);
     Ok(watch.outcome(ended))
-}
-
-/// A file's thread.
-struct File {
-    source: u32,
-    units: Vec<String>,
-    owner: Option<String>,
-    rule: Option<Rule>,
-    clock: Clock,
-}
-
-impl File {
-    fn spawn(self, path: &Path, to: Sender<Message>, over: Arc<AtomicBool>) {
-        let (path, source) = (path.to_owned(), self.source);
-        let sender = to.clone();
-        let thread = std::thread::Builder::new().name("corr-tail".into()).spawn(move || self.run(&path, &to, &over));
-        if let Err(error) = thread {
-            // Rare enough to be told by the only way that does not wait: an empty channel takes it.
-            let _ = sender.try_send(Message::Fault { source, what: Fault::Unreadable(error.to_string()) });
-            let _ = sender.try_send(Message::CaughtUp { source });
-        }
-    }
-
-    fn run(self, path: &Path, to: &Sender<Message>, over: &AtomicBool) {
-        let source = self.source;
-        let clock = self.clock;
-        let mut gone = false;
-        let mut tail = Tail::new(path);
-        let send = |seen: Seen, old: bool| to.blocking_send(Message::Tail { source, seen, received: clock.wall(), old }).is_err();
-        let past = |file: &mut std::fs::File, len: u64| {
-            let past = back::look(file, len, &self.units, self.owner.as_deref(), self.rule);
-            // What cannot be read here will be said by the first look.
-            let Ok(past) = past else { return len };
-            let _ = to.blocking_send(Message::Past { source, layout: past.layout, shift: past.shift });
-            past.from
-        };
-        tail.begin(past, &mut |seen| gone |= send(seen, true));
-        // All of it, in as many looks as that takes.
-        let mut more = true;
-        while more && !gone {
-            more = false;
-            tail.look(&mut |seen| {
-                more |= matches!(seen, Seen::Bytes { .. });
-                gone |= send(seen, true);
-            });
-        }
-        let _ = to.blocking_send(Message::CaughtUp { source });
-        while !gone && !over.load(Ordering::Relaxed) {
-            std::thread::sleep(EVERY);
-            tail.look(&mut |seen| gone |= send(seen, false));
-        }
-    }
 }
 
 impl<F: FnMut(&Transition)> Watch<F> {
@@ -279,189 +191,6 @@ impl<F: FnMut(&Transition)> Watch<F> {
         }
     }
 
-    /// Takes one thing that was seen.
-    fn take(&mut self, message: Message) {
-        match message {
-            Message::Past { source, layout, shift } => {
-                let Some(log) = self.log(source) else { return };
-                if let Some(layout) = layout {
-                    log.lines.laid_out(layout);
-                }
-                log.lines.shifted(shift);
-            }
-            Message::Tail { source, seen, received, old } => self.tail(source, seen, received, old),
-            Message::CaughtUp { source } => {
-                if let Some(log) = self.log(source) {
-                    log.caught_up = true;
-                }
-                self.dirty = true;
-            }
-            Message::Fault { source, what } => {
-                let says = what.to_string();
-                if let Some(log) = self.log(source) {
-                    log.fault = Some(what);
-                }
-                self.tell_source(source, says);
-                self.dirty = true;
-            }
-            Message::Note { source, says } => self.tell_source(source, says),
-            Message::Health { place, attempt } => self.polled(place, &attempt),
-            Message::Scrape { place, scrape } => self.scraped(place, *scrape),
-        }
-    }
-
-    fn log(&mut self, source: u32) -> Option<&mut Log> {
-        self.logs.iter_mut().find(|log| log.source == source)
-    }
-
-    fn tail(&mut self, source: u32, seen: Seen, received: i64, old: bool) {
-        match seen {
-            Seen::Bytes { at, file, offset, bytes } => {
-                self.texts.bytes(source, at, file, offset);
-                self.lines(source, |lines, give| {
-                    lines.push(at, &bytes, received, old);
-                    lines.take(give);
-                });
-            }
-            Seen::Turned { how, .. } => {
-                self.lines(source, |lines, give| lines.turned(give));
-                let Some(log) = self.log(source) else { return };
-                let says = match how {
-                    Turn::Rotated => {
-                        log.rotations += 1;
-                        "another file has its name: followed there, and here for as long as it grows"
-                    }
-                    Turn::Truncated => {
-                        log.truncations += 1;
-                        "it was truncated: read from its beginning"
-                    }
-                };
-                self.tell_source(source, says.into());
-            }
-            Seen::Trouble { kind, what } => {
-                let fault = match kind {
-                    std::io::ErrorKind::NotFound => None,
-                    std::io::ErrorKind::PermissionDenied => Some(Fault::NoPermission(what.clone())),
-                    _ => Some(Fault::Unreadable(what.clone())),
-                };
-                let says = fault.as_ref().map_or_else(|| "it is not there; waiting for it".into(), ToString::to_string);
-                if let Some(log) = self.log(source) {
-                    log.fault = fault;
-                }
-                self.tell_source(source, says);
-                self.dirty = true;
-            }
-            Seen::Opened => {
-                if let Some(log) = self.log(source) {
-                    log.fault = None;
-                }
-                self.tell_source(source, "it can be read now".into());
-            }
-        }
-    }
-
-    /// Lets a source's lines give what they have.
-    fn lines(&mut self, source: u32, work: impl FnOnce(&mut Lines, &mut dyn FnMut(Taken))) {
-        let mut all = Vec::new();
-        let Some(log) = self.log(source) else { return };
-        work(&mut log.lines, &mut |taken| all.push(taken));
-        let note = log.lines.note();
-        for taken in all {
-            self.observed(taken);
-        }
-        if let Some(note) = note {
-            self.tell_source(source, note);
-        }
-    }
-
-    fn observed(&mut self, taken: Taken) {
-        let Taken { mut seen, text, .. } = taken;
-        if let Some(unit) = self.units.iter().find(|unit| is_unit(&seen.unit, unit)) {
-            seen.unit.clone_from(unit);
-        }
-        if !seen.host.is_empty() {
-            let here = self.host.get_or_insert_with(|| seen.host.clone());
-            if *here == seen.host {
-                seen.host.clear();
-            }
-        }
-        let says = !matches!(seen.fact, Fact::Line | Fact::Batch | Fact::Served { .. });
-        self.texts.keep(seen.cite, text, says);
-        match seen.fact {
-            Fact::Batch => {}
-            // Thousands a second of a server that works.
-            Fact::Line | Fact::Served { .. } => self.stale = true,
-            _ => self.dirty = true,
-        }
-        if self.caught_up || self.logs.len() == 1 {
-            self.machine.take(&seen);
-            return;
-        }
-        let source = seen.cite.source;
-        match self.old.iter_mut().find(|(known, _)| *known == source) {
-            Some((_, all)) => all.push(seen),
-            None => self.old.push((source, vec![seen])),
-        }
-    }
-
-    fn polled(&mut self, place: usize, attempt: &Attempt) {
-        let Some(polls) = self.health.get_mut(place) else { return };
-        let up = attempt.status.is_some_and(|status| (200..300).contains(&status));
-        let what = match (&attempt.body, attempt.status) {
-            (_, Some(status)) => format!("HTTP {status}"),
-            (Err(failure), None) => failure.to_string(),
-            (Ok(_), None) => "an answer without a status".into(),
-        };
-        let says = format!("{}: {what}", polls.asked.target.shown());
-        let cite = polls.next();
-        let latest = Latest { up, says: says.clone(), cite, from: attempt.at };
-        let (unit, speaks, changed) = (polls.asked.unit.clone(), polls.speaks, polls.up != Some(up));
-        polls.up = Some(up);
-        polls.latest = Some(latest);
-        self.texts.keep(cite, says.clone(), changed);
-        let until = polls::until(attempt);
-        if speaks {
-            self.row(&unit, cite, attempt.at, until, Polled::Health { up });
-        }
-        self.dirty = true;
-        if changed {
-            let what = if up { What::HealthUp } else { What::HealthDown };
-            self.tell(unit, what, says, vec![cite], until);
-        }
-    }
-
-    fn scraped(&mut self, place: usize, scrape: Scrape) {
-        let Some(polls) = self.metrics.get_mut(place) else { return };
-        let Scrape { endpoint, from, until, process_start, reset, kv_in_use } = scrape;
-        let up = endpoint.exposes.is_some();
-        let what = match (&endpoint.exposes, &endpoint.failure) {
-            (Some(exposes), _) => format!("{} families, {} series", exposes.families.len(), exposes.series),
-            (None, Some(failure)) => failure.what.clone(),
-            (None, None) => "nothing".into(),
-        };
-        let says = format!("{}: {what}", polls.asked.target.shown());
-        let cite = polls.next();
-        let (unit, speaks, before) = (polls.asked.unit.clone(), polls.speaks, polls.up);
-        polls.up = Some(up);
-        polls.latest = Some(Latest { up, says: says.clone(), cite, from });
-        self.texts.keep(cite, says.clone(), before != Some(up));
-        if let Some(newest) = self.newest.get_mut(place) {
-            *newest = Some(Newest { unit: unit.clone(), endpoint, from, cite });
-        }
-        if speaks {
-            self.row(&unit, cite, from, until, Polled::Scrape { up, process_start, reset, kv_in_use });
-        }
-        self.dirty = true;
-        if before == Some(true) && !up {
-            self.tell(unit, What::MetricsDown, says, vec![cite], until);
-        }
-    }
-
-    fn row(&mut self, unit: &str, cite: Cite, from: i64, until: i64, what: Polled) {
-        let row = Row { cite, host: String::new(), unit: unit.to_owned(), from: Stamp::new(from, 1), until: Stamp::new(until, 1), what };
-        self.machine.take_row(&row);
-    }
-
     /// Judges what is new, and tells it.
     fn look(&mut self, last: bool) {
         let sources: Vec<u32> = self.logs.iter().map(|log| log.source).collect();
@@ -491,7 +220,7 @@ impl<F: FnMut(&Transition)> Watch<F> {
         let seen_at = self.follow.clock.wall();
         for change in self.changes.of(&self.history, &self.units, begins) {
             let cites = change.cites.iter().map(|cite| self.texts.cited(*cite)).collect();
-            let super::changes::Change { unit, run, what, instant, again, says, .. } = change;
+            let Change { unit, run, what, instant, again, says, .. } = change;
             (self.on)(&Transition { unit, run: Some(run), what, instant, again, before: begins, says, cites, seen_at });
         }
         self.look_for_metrics(seen_at);
@@ -513,13 +242,13 @@ impl<F: FnMut(&Transition)> Watch<F> {
         self.follow.expect_metric.iter().map(|name| metrics::seen(name, &newest, &self.history)).collect()
     }
 
-    fn tell_source(&mut self, source: u32, says: String) {
+    pub fn tell_source(&mut self, source: u32, says: String) {
         let unit = self.logs.iter().find(|log| log.source == source).and_then(|log| log.unit.clone()).unwrap_or_default();
         let says = format!("{}: {says}", self.texts.name(source));
         self.tell(unit, What::Source, says, Vec::new(), self.follow.clock.wall());
     }
 
-    fn tell(&mut self, unit: String, what: What, says: String, cites: Vec<Cite>, seen_at: i64) {
+    pub fn tell(&mut self, unit: String, what: What, says: String, cites: Vec<Cite>, seen_at: i64) {
         let cites = cites.iter().map(|cite| self.texts.cited(*cite)).collect();
         let before = !self.caught_up;
         (self.on)(&Transition { unit, run: None, what, instant: None, again: false, before, says, cites, seen_at });
@@ -593,35 +322,5 @@ impl<F: FnMut(&Transition)> Watch<F> {
         let mut sources: Vec<SourceOutcome> = self.logs.iter().map(|log| log.outcome(&self.texts)).collect();
         sources.extend(self.health.iter().chain(&self.metrics).map(|polls| polls.outcome(&self.texts)));
         Outcome { ended, units, metrics, sources, history: self.history }
-    }
-}
-
-impl Log {
-    fn new(source: u32, unit: Option<String>, lines: Lines) -> Log {
-        Log { source, unit, lines, caught_up: false, fault: None, rotations: 0, truncations: 0 }
-    }
-
-    fn outcome(&self, texts: &Texts) -> SourceOutcome {
-        SourceOutcome {
-            name: texts.name(self.source).to_owned(),
-            records: self.lines.records,
-            lost: self.lines.lost,
-            rotations: self.rotations,
-            truncations: self.truncations,
-            fault: self.fault.as_ref().map(ToString::to_string),
-        }
-    }
-}
-
-impl Polls {
-    /// A citation of the attempt that just ended: its number, from 0.
-    fn next(&mut self) -> Cite {
-        self.attempts += 1;
-        Cite { source: self.source, offset: self.attempts - 1, len: 0 }
-    }
-
-    fn outcome(&self, texts: &Texts) -> SourceOutcome {
-        let fault = self.latest.as_ref().filter(|latest| !latest.up).map(|latest| latest.says.clone());
-        SourceOutcome { name: texts.name(self.source).to_owned(), records: self.attempts, lost: 0, rotations: 0, truncations: 0, fault }
     }
 }
