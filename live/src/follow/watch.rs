@@ -201,7 +201,9 @@ impl<F: FnMut(&Transition)> Watch<F> {
         if begins {
             let mut old = std::mem::take(&mut self.old);
             // Of stamps of one second, those of the source that prints configurations come first: stderr, where stdout has the rest.
-            old.sort_by_key(|(_, all)| !all.iter().any(|seen| matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan)));
+            old.sort_by_key(|(source, all)| {
+                (!all.iter().any(|seen| matches!(seen.fact, Fact::ServerArgs(_) | Fact::RuntimeBegan)), *source)
+            });
             for seen in Merge::new(old.into_iter().map(|(_, all)| all.into_iter())) {
                 self.machine.take(&seen);
             }
