@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use corr_readiness::history::{Cause, Ending, History, Invocation, Point, TrapKind, UnitHistory, Verdict};
+use corr_readiness::history::{Cause, Ending, History, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
 use corr_readiness::{Cite, Instant};
 
 use super::back::is_unit;
@@ -93,13 +93,17 @@ pub struct Changes {
 const LIVE: usize = 4;
 
 impl Changes {
-    /// Everything new. `first`: only of each unit's newest run, which is what there was before.
-    pub fn of(&mut self, history: &History, units: &[String], first: bool) -> Vec<Change> {
+    /// Everything new. `first`: only of each unit's newest run, which is what there was before. `logged` says whether a unit's log is followed:
+    /// then what polls alone show of a run waits for its log, which numbers runs and says more.
+    pub fn of(&mut self, history: &History, units: &[String], first: bool, logged: impl Fn(&str) -> bool) -> Vec<Change> {
         let mut found = Vec::new();
         for unit in &history.units {
             let Some(name) = units.iter().find(|name| is_unit(&unit.unit, name)) else { continue };
             let runs = unit.invocations.len();
             for (at, run) in unit.invocations.iter().enumerate().skip(runs.saturating_sub(LIVE)) {
+                if run.opened == Opened::ByRows && logged(name) {
+                    continue;
+                }
                 let told = self.told.entry((unit.host.clone(), unit.unit.clone(), at)).or_default();
                 let mut new = changes(unit, at, run, told);
                 if first && at + 1 < runs {

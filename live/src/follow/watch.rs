@@ -220,7 +220,9 @@ impl<F: FnMut(&Transition)> Watch<F> {
             self.base = self.units.iter().map(|unit| verdict::base(&self.history, unit)).collect();
         }
         let seen_at = self.follow.clock.wall();
-        for change in self.changes.of(&self.history, &self.units, begins) {
+        let logs = &self.logs;
+        let logged = |unit: &str| logs.iter().any(|log| log.fault.is_none() && log.unit.as_deref().is_none_or(|owner| owner == unit));
+        for change in self.changes.of(&self.history, &self.units, begins, logged) {
             let cites = change.cites.iter().map(|cite| self.texts.cited(*cite)).collect();
             let Change { unit, run, what, instant, again, says, .. } = change;
             (self.on)(&Transition { unit, run: Some(run), what, instant, again, before: begins, says, cites, seen_at });
