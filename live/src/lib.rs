@@ -1,4 +1,5 @@
-//! What corr does over the network: metrics endpoints scraped on a fixed grid into a capture, and looked into as they are now.
+//! What corr does while things run: metrics endpoints scraped on a fixed grid into a capture, or looked into as they are now; starts of
+//! servers followed until they are ready.
 //!
 //! A scrape that fails is a record like any other, with the reason. What is written or shown holds no credential: targets are
 //! shown without user, password and values of their query, and headers are not shown at all.
@@ -11,6 +12,7 @@
 mod clock;
 mod exposed;
 mod failure;
+pub mod follow;
 mod http;
 pub mod probe;
 mod runtime;

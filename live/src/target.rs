@@ -16,7 +16,7 @@ pub struct Target {
     pub(crate) port: u16,
     pub(crate) path: PathAndQuery,
     pub(crate) authorization: Option<HeaderValue>,
-    /// Nobody wrote a path: `/metrics` is tried.
+    /// Nobody wrote a path: the usual one is tried.
     pub path_assumed: bool,
     shown: String,
 }
@@ -42,6 +42,11 @@ const HARMLESS: &[&str] = &["match[]", "collect[]", "exclude[]", "name[]", "form
 impl Target {
     /// `[ROLE[/WORKER]=]URL`. A URL without scheme is http; one without path is asked for `/metrics`.
     pub fn parse(text: &str) -> Result<Target, TargetError> {
+        Target::parse_for(text, "/metrics")
+    }
+
+    /// The same for another path that is asked for where none is written: `/health`.
+    pub fn parse_for(text: &str, assumed: &str) -> Result<Target, TargetError> {
         let text = text.trim();
         let (role, worker, url) = named(text);
         let (https, rest) = match url.split_once("://") {
@@ -62,7 +67,7 @@ impl Target {
         let port = port.unwrap_or(if https { 443 } else { 80 });
         let (asked, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
         let path_assumed = asked.is_empty() || asked == "/";
-        let asked = if path_assumed { "/metrics" } else { asked };
+        let asked = if path_assumed { assumed } else { asked };
         let whole = query.map_or_else(|| asked.to_string(), |q| format!("{asked}?{q}"));
         let path: PathAndQuery = whole.parse().map_err(|_| TargetError::Path)?;
         let shown = format!(
@@ -211,6 +216,8 @@ mod tests {
     fn a_url_without_scheme_or_path_is_completed() {
         let t = target("localhost:30000");
         assert_eq!((t.shown(), t.port, t.path.as_str(), t.path_assumed), ("http://localhost:30000/metrics", 30000, "/metrics", true));
+        assert_eq!(Target::parse_for("localhost:30000", "/health").unwrap().shown(), "http://localhost:30000/health");
+        assert_eq!(Target::parse_for("localhost:30000/v1/models", "/health").unwrap().shown(), "http://localhost:30000/v1/models");
         let t = target("https://node7/custom/metrics");
         assert_eq!((t.port, t.path.as_str(), t.path_assumed, t.https), (443, "/custom/metrics", false, true));
         let t = target("http://[::1]:8000/");

@@ -172,6 +172,9 @@ fn absent(canonical: &str, exposes: &Exposes, reasons: &mut Vec<Reason>) -> Verd
     if lazy.is_some() && !spelled_otherwise { Verdict::CannotKnow } else { Verdict::Absent }
 }
 
+/// What a labelled family waits for: not any request, but the one that it counts.
+pub(crate) const FIRST_USE: &str = "its first use";
+
 /// What it waits for, unless something that comes with it is there already.
 fn lazy(fact: &Fact, exposes: &Exposes) -> Option<&'static str> {
     let has = |appears: Appears| exposes.families.iter().filter_map(|f| known::of(&f.name)).any(|f| f.appears == appears);
@@ -180,7 +183,7 @@ fn lazy(fact: &Fact, exposes: &Exposes) -> Option<&'static str> {
         Appears::Report | Appears::Constant => Some("the scheduler's first report (a prefill or decode batch, or 30 s of idling)"),
         Appears::Request if has(Appears::Request) => None,
         Appears::Request => Some("the first request"),
-        Appears::Event => Some("its first use"),
+        Appears::Event => Some(FIRST_USE),
     }
 }
 

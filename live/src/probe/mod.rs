@@ -13,7 +13,9 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 pub use expect::{Expected, Found, Missing, Reason, Verdict};
+pub(crate) use expect::{FIRST_USE, judge};
 pub use kv::Kv;
+pub(crate) use seen::endpoint;
 pub use seen::{Endpoint, Exporter, Exposes, Family, Said};
 
 use crate::clock::Clock;
