@@ -12,6 +12,7 @@ pub mod cli;
 pub mod evidence;
 pub mod metrics;
 pub mod query;
+pub mod readiness;
 pub mod render;
 pub mod run;
 pub mod store;

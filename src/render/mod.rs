@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod metrics;
 pub mod opened;
 pub mod paint;
+pub mod readiness;
 pub mod safe;
 pub mod shown;
 pub mod sources;
