@@ -24,7 +24,8 @@ use crate::metrics::workers;
 use crate::query::extent::extent;
 use crate::query::sources::Sources;
 use crate::query::timespec::Context;
-use crate::query::{locate, phases, sources};
+use crate::query::{locate, sources};
+use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::metrics::{Catalogued, Figured, Row, Rows, Shares, Summed};
 use crate::render::paint::{Paint, When};
@@ -74,7 +75,7 @@ pub struct Args {
     /// End of the window: up to the last sample at or before it.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or `common`: what all captures with
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or `common`: what all captures with
     /// these series cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
@@ -185,7 +186,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     };
     let known = Known {
         declared: &run.declared,
-        phases: &|| Ok(phases::all(&events.get()?.sources)),
+        phases: &|| Ok(windows::phases(args.window.as_deref(), events.get()?)),
         stamp: &|event| locate::stamp(event, events.get()?, &args.run),
         covers: &covers,
     };

@@ -6,6 +6,7 @@ pub mod link;
 pub mod places;
 pub mod polls;
 pub mod processes;
+pub mod remarks;
 pub mod scrapes;
 pub mod stream;
 pub mod windows;
@@ -204,10 +205,12 @@ pub fn is_server(unit: &UnitHistory) -> bool {
         Point::Served,
         Point::Batch,
         Point::ProperLine,
+        Point::Crashed,
     ];
-    unit.invocations.iter().any(|run| {
-        run.opened == Opened::ByRows || run.verdict == Verdict::NeverRan || run.seen.iter().any(|(point, _)| SERVES.contains(point))
-    })
+    !unit.loops.is_empty()
+        || unit.invocations.iter().any(|run| {
+            run.opened == Opened::ByRows || run.verdict == Verdict::NeverRan || run.seen.iter().any(|(point, _)| SERVES.contains(point))
+        })
 }
 
 /// Every citation in a value that was written from a history.

@@ -69,7 +69,9 @@ pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
 
 /// Host and unit; `None` for what no process printed.
 fn owner(source: &Asked, sources: &Sources) -> Option<(String, String)> {
-    let printed = source.layout.formats.iter().any(|format| PRINTED.contains(&format.name));
+    // A log that requests or tracebacks fill is a server's all the same; records of another program are not.
+    let filled = matches!(source.format, "sglang-json" | "text");
+    let printed = PRINTED.contains(&source.format) || filled && source.layout.formats.iter().any(|format| PRINTED.contains(&format.name));
     let of_many = source.layout.envelopes.iter().any(|envelope| OF_MANY.iter().any(|start| envelope.name.starts_with(start)));
     if !printed && !of_many {
         return None;

@@ -2,9 +2,11 @@
 
 use corr_readiness::history::Invocation;
 use corr_readiness::time::Mark;
-use corr_readiness::{History, UnitHistory};
+use corr_readiness::{History, Options, UnitHistory};
 
-use crate::query::phases::Phase;
+use super::gather;
+use crate::query::phases::{self, Phase};
+use crate::query::sources::Sources;
 
 /// Beginnings of such names.
 pub const PREFIXES: &[&str] = &["ready:", "outage:"];
@@ -12,6 +14,15 @@ pub const PREFIXES: &[&str] = &["ready:", "outage:"];
 /// Is a window of this name one of a life?
 pub fn is_named(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The windows that a run's records name. Lives are looked for only where one is asked about: that reads every log.
+pub fn phases(asked: Option<&str>, sources: &Sources) -> Vec<Phase> {
+    let mut found = phases::all(&sources.sources);
+    if asked.is_some_and(is_named) {
+        found.extend(all(&gather(sources, None, Options::default()).history));
+    }
+    found
 }
 
 fn start(mark: &Mark) -> Option<i64> {

@@ -92,7 +92,9 @@ fn one(lives: &Lives<'_>, unit: &Unit, at: usize, run: &Invocation, paint: Paint
     if !run.id.is_empty() {
         whose.push(format!("invocation {}", run.id));
     }
-    if let Some(boot) = run.boot.and_then(|boot| lives.history.boots.get(boot as usize)) {
+    // A rendering that only marks boots has no ids of them.
+    let is_id = |boot: &&String| boot.len() == 32;
+    if let Some(boot) = run.boot.and_then(|boot| lives.history.boots.get(boot as usize)).filter(is_id) {
         whose.push(format!("boot {boot}"));
     }
     if !whose.is_empty() {
