@@ -137,23 +137,33 @@ impl Outside {
 
     fn calls(&mut self, calls: &polls::Calls, sources: &Sources) {
         let Some(source) = sources.sources.get(calls.source) else { return };
-        for (at, target) in calls.targets.iter().enumerate() {
+        let mut rows = vec![0usize; calls.targets.len()];
+        for call in &calls.calls {
+            if let Some(rows) = rows.get_mut(call.target) {
+                *rows += 1;
+            }
+        }
+        let mut units = Vec::with_capacity(calls.targets.len());
+        for (target, rows) in calls.targets.iter().zip(rows) {
             let linked = link::target(target, &self.units);
             let name = if target.name.is_empty() { target.url.as_str() } else { target.name.as_str() };
             // A client's target without a log is no process that anybody asks about; a polled one is.
             let unit = self.unit(&linked, if calls.polls { name } else { "" });
-            let mine = calls.calls.iter().filter(|call| call.target == at);
             let what = if calls.polls { "polls" } else { "clients" };
-            self.note(name, &source.name, what, mine.clone().count(), unit.clone(), &linked);
-            let Some((host, unit)) = unit else { continue };
-            self.rows.extend(mine.map(|call| Row {
-                cite: call.cite,
-                host: host.clone(),
-                unit: unit.clone(),
-                from: call.from,
-                until: call.until,
-                what: call.what.clone(),
-            }));
+            self.note(name, &source.name, what, rows, unit.clone(), &linked);
+            units.push(unit);
+        }
+        for call in &calls.calls {
+            if let Some(Some((host, unit))) = units.get(call.target) {
+                self.rows.push(Row {
+                    cite: call.cite,
+                    host: host.clone(),
+                    unit: unit.clone(),
+                    from: call.from,
+                    until: call.until,
+                    what: call.what.clone(),
+                });
+            }
         }
     }
 

@@ -1,12 +1,14 @@
 //! Which sources are logs of processes, and whose each is.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use corr_readiness::Fact;
 use rayon::prelude::*;
 
 use super::stream::Reading;
 use crate::query::sources::{Asked, Sources};
+use crate::run::events::{self, Start};
 use crate::run::layout::base_name;
 use crate::run::owners;
 
@@ -14,6 +16,8 @@ use crate::run::owners;
 const PRINTED: &[&str] = &["sglang", "dynamo-text", "dynamo-jsonl", "gateway", "gateway-json", "systemd"];
 /// Beginnings of envelopes whose entries are of many processes, and name them.
 const OF_MANY: &[&str] = &["journald", "syslog", "loki", "grafana"];
+/// First records that tell whose a log is.
+const SAMPLED: usize = 2_000;
 /// Facts that are compared to tell a copy.
 const COMPARED: usize = 20_000;
 /// Fewer facts than this show no copy.
@@ -70,8 +74,7 @@ pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
 /// Host and unit; `None` for what no process printed.
 fn owner(source: &Asked, sources: &Sources) -> Option<(String, String)> {
     // A log that requests or tracebacks fill is a server's all the same; records of another program are not.
-    let filled = matches!(source.format, "sglang-json" | "text");
-    let printed = PRINTED.contains(&source.format) || filled && source.layout.formats.iter().any(|format| PRINTED.contains(&format.name));
+    let printed = PRINTED.contains(&source.format) || matches!(source.format, "sglang-json" | "text") && holds_printed(source);
     let of_many = source.layout.envelopes.iter().any(|envelope| OF_MANY.iter().any(|start| envelope.name.starts_with(start)));
     if !printed && !of_many {
         return None;
@@ -81,6 +84,20 @@ fn owner(source: &Asked, sources: &Sources) -> Option<(String, String)> {
         return Some((said.host.unwrap_or_default(), said.unit.unwrap_or_default()));
     }
     Some(named(source))
+}
+
+/// Are some of its first records what servers print?
+fn holds_printed(source: &Asked) -> bool {
+    let Ok(bytes) = source.bytes() else { return false };
+    let (mut printed, mut all) = (0usize, 0usize);
+    let start = Start { offset: 0, line: 0, order: None };
+    events::each(bytes, &source.layout, source.timing(), start, bytes.len(), |record, _, _| {
+        all += 1;
+        printed += usize::from(record.format.is_some_and(|format| PRINTED.contains(&format.name)));
+        if all < SAMPLED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    // A pasted line or two make no log.
+    printed > 2 && printed * 20 >= all
 }
 
 fn named(source: &Asked) -> (String, String) {
@@ -109,7 +126,9 @@ fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
     let mut copies = Vec::new();
     for group in groups.into_values().filter(|group| group.len() > 1) {
         let mut said: Vec<(usize, Said)> = group.par_iter().map(|process| (process.source, said(sources, process))).collect();
-        said.sort_by_key(|(source, said)| (std::cmp::Reverse(said.len()), *source));
+        // Of two that say as much the one nearer to the run's own folder is kept.
+        let depth = |source: usize| sources.sources.get(source).map_or(0, |source| source.key.matches('/').count());
+        said.sort_by_key(|(source, said)| (std::cmp::Reverse(said.len()), depth(*source), *source));
         let mut kept: Vec<(usize, Said)> = Vec::new();
         for (source, facts) in said {
             let same = |(_, other): &&(usize, Said)| facts.iter().filter(|fact| other.contains(*fact)).count() * 10 >= facts.len() * 9;

@@ -16,7 +16,7 @@ use crate::run::source::Class;
 use crate::run::{Options, Run};
 
 /// A run with more bytes of logs and captures than this is not read again for remarks.
-const MOST: u64 = 128 << 20;
+const MOST: u64 = 64 << 20;
 /// Windows in which a server is expected to be there.
 const MEASURED: &[&str] = &["measured", "benchmark"];
 

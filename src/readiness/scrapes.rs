@@ -52,7 +52,7 @@ pub fn of_endpoint(run: &Run, captured: &Captured<'_>, id: EndpointId, source: u
             up: attempt.up,
             process_start: seen.started.get(&at).copied(),
             // A fall is seen at the first scrape after it, whatever came between.
-            reset: attempt.up && restarts.iter().any(|by| *by <= at && before.is_none_or(|before| *by > before)),
+            reset: attempt.up && restarts.range(..=at).next_back().is_some_and(|by| before.is_none_or(|before| *by > before)),
             kv_in_use: seen.kv.get(&at).copied(),
         };
         if attempt.up {

@@ -339,3 +339,31 @@ fn with_an_index_and_newest_first() {
     };
     assert_eq!(short(&forward), short(&reversed));
 }
+
+/// A load generator's measured window over a restart, and a gap in metrics that is one: `corr sources` says so.
+#[test]
+fn coverage_says_that_a_server_went_away() {
+    let place = Place::with("restart-run");
+    let said = |place: &Place, run: &str| place.corr(&["sources", run, "--tz", "UTC"]).stdout;
+    assert!(!said(&place, "restart-run").contains("went away"), "nothing was measured");
+    let row = |n: u32, from: i64, until: i64| {
+        format!(
+            "{{\"metadata\":{{\"session_num\":{n},\"benchmark_phase\":\"profiling\",\"request_start_ns\":{from},\"request_end_ns\":{until}}},\"metrics\":{{}},\"error\":null}}\n"
+        )
+    };
+    let at = |seconds: f64| ns(seconds);
+    // From before the first stop to before the kill.
+    let rows = [row(0, at(1795979612.0), at(1795979612.5)), row(1, at(1795979627.1), at(1795979627.9))];
+    place.write("restart-run/profile_export.jsonl", rows.concat().as_bytes());
+    let text = said(&place, "restart-run");
+    let notes: Vec<&str> = text.lines().filter(|line| line.contains("went away during the measured window")).collect();
+    assert!(notes.len() == 1 && notes[0].contains("outage:server#1"), "{text}");
+    let (answer, _) = ready(&place, &["restart-run", "--tz", "UTC"]);
+    let seen = answer["seen_from_outside"].as_array().unwrap();
+    let clients = seen.iter().find(|seen| seen["what"] == "clients").unwrap();
+    assert_eq!((clients["unit"].as_str(), clients["rows"].as_u64()), (Some("server"), Some(2)));
+
+    let place = Place::with("metrics-run");
+    let text = said(&place, "metrics-run");
+    assert!(text.contains("have a gap that is the restart `outage:worker-0#1` of worker-0"), "{text}");
+}

@@ -288,4 +288,34 @@ mod tests {
         assert!(drawn.trim_end().ends_with("█X?"), "{drawn}");
         assert_eq!(escaped("a<b>\"&\u{1b}"), "a&lt;b&gt;&quot;&amp;\\x1b");
     }
+
+    /// Polls of a server that came, went and came back.
+    fn polled(name: &str) -> Unit {
+        use corr_parsers::stamp::{SECOND, Stamp};
+        use corr_readiness::rows::{Row, What};
+        use corr_readiness::{Cite, Machine, Options};
+        let mut machine = Machine::new(Options::default());
+        for (at, up) in [(0, false), (10, true), (20, true), (30, false), (40, true)] {
+            let stamp = Stamp::new(1_795_979_600 * SECOND + at * SECOND, SECOND);
+            let cite = Cite { source: 0, offset: at as u64, len: 1 };
+            let row = Row { cite, host: String::new(), unit: name.into(), from: stamp, until: stamp, what: What::Health { up } };
+            machine.take_row(&row);
+        }
+        let unit = machine.history().units.remove(0);
+        let runs = unit.invocations.len();
+        Unit { unit, name: name.into(), numbers: (1..=runs).collect(), outages: vec![None; runs], outside: 0 }
+    }
+
+    #[test]
+    fn pictures_of_polls() {
+        let unit = polled("a<b");
+        let bars = bars(&unit);
+        assert_eq!(bars.len(), 2);
+        let lines = text(&unit, &bars);
+        assert!(lines.len() == 3 && lines[1].contains("R?") && lines[1].contains("X?"), "{lines:#?}");
+        let drawn = svg(&unit);
+        assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n") && drawn.contains("<title>a&lt;b</title>"), "{drawn}");
+        assert_eq!(drawn.matches("<g>").count(), 2);
+        assert_eq!(drawn.matches('<').count(), drawn.matches('>').count());
+    }
 }
