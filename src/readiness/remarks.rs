@@ -36,6 +36,8 @@ struct Gap {
     endpoint: String,
     from: i64,
     to: i64,
+    /// Most counters of the endpoint fell across it.
+    fell: bool,
 }
 
 /// Sentences for a report of what there is. Reads logs and captures, so only those of a run that is not large.
@@ -70,8 +72,13 @@ pub fn of(run: &Run, options: &Options) -> anyhow::Result<Vec<String>> {
         let Some((host, unit)) = linked.and_then(|seen| seen.unit.as_ref()) else { continue };
         let mine =
             |outage: &&Outage<'_>| outage.unit.unit == *unit && outage.unit.host == *host && overlaps(outage, gap.from, Some(gap.to));
-        if let Some(outage) = outages.iter().find(mine) {
-            let what = if outage.name.is_empty() { "the end".into() } else { format!("the restart `{}`", outage.name) };
+        let known = outages.iter().find(mine);
+        let what = match known {
+            Some(outage) if outage.name.is_empty() => Some("the end".to_string()),
+            Some(outage) => Some(format!("the restart `{}`", outage.name)),
+            None => gap.fell.then(|| "a restart, which no log here shows,".to_string()),
+        };
+        if let Some(what) = what {
             let (from, to) = (rfc3339(gap.from, 1_000_000), rfc3339(gap.to, 1_000_000));
             remarks.push(format!("metrics of {} have a gap that is {what} of {unit}: {from} to {to}", gap.endpoint));
         }
@@ -123,6 +130,7 @@ fn gaps(run: &Run, asked: &Asked<'_>) -> Vec<Gap> {
                 endpoint: endpoint.clone(),
                 from: gap.from.saturating_add(offset),
                 to: gap.to.saturating_add(offset),
+                fell: gap.fell.0 > 1 && gap.fell.0.saturating_mul(2) > gap.fell.1,
             }));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::program::Place;
-use crate::support::{bounds, cases, holds, ns, ready, without_truth};
+use crate::support::{bounds, cases, holds, ns, ready, traps, without_truth};
 
 fn by_target(truth: &Value) -> BTreeMap<&str, Vec<&Value>> {
     let mut targets: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
@@ -39,6 +39,12 @@ fn restarts_of_sglang_captures() {
         without_truth(&dir, &place, "run");
         let (answer, ran) = ready(&place, &["run", "--tz", "UTC"]);
         assert!(matches!(ran.code, Some(0 | 1 | 4)), "{capture}: {:?} {}", ran.code, ran.stderr);
+        if capture == "d-0523-router" {
+            let said = place.corr(&["sources", "run", "--tz", "UTC"]).stdout;
+            for restart in ["outage:worker-0#1", "outage:worker-1#1", "outage:router#1"] {
+                assert!(said.contains(&format!("have a gap that is the restart `{restart}`")), "{restart}: {said}");
+            }
+        }
         for (target, incarnations) in by_target(truth) {
             let logged = std::fs::read_dir(&dir).unwrap().any(|entry| {
                 let name = entry.unwrap().file_name().into_string().unwrap();
@@ -60,6 +66,7 @@ fn restarts_of_sglang_captures() {
                     assert!(ok, "{capture} {target} {}: {what}: {life} {instants:#}", run["number"]);
                 };
                 check(holds(&instants["started"], time("exec").unwrap()), "started");
+                check(!traps(run).contains(&"restart_not_in_log"), "every restart is in the log");
                 check(holds(&instants["ended"], time("process_exited").unwrap()), "ended");
                 if let Some(asked) = time("sigterm_sent").filter(|_| !life["first_health_200"].is_null()) {
                     check(holds(&instants["asked"], asked), "asked");

@@ -365,5 +365,9 @@ fn coverage_says_that_a_server_went_away() {
 
     let place = Place::with("metrics-run");
     let text = said(&place, "metrics-run");
-    assert!(text.contains("have a gap that is the restart `outage:worker-0#1` of worker-0"), "{text}");
+    assert!(text.contains("have a gap that is a restart, which no log here shows, of worker-0"), "{text}");
+    // Its log goes on over the gap as if nothing had been: the scrapes' counters fell.
+    let (answer, _) = ready(&place, &["metrics-run", "--tz", "UTC"]);
+    assert!(traps(&runs(&answer, "worker-0")[0]).contains(&"restart_not_in_log"));
+    assert_eq!(place.corr(&["ready", "metrics-run", "--tz", "UTC", "--no-restarts"]).code, Some(1));
 }

@@ -57,11 +57,31 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
         run.lengths.ready_to_served = known.length(ready, first_served);
         run.lengths.ready_for = known.length(ready, ended);
     }
+    unlogged(watch, &starts, invocations);
     for at in 1..invocations.len() {
         let (old, new) = invocations.split_at_mut(at);
         let (Some(old), Some(new)) = (old.last(), new.first_mut()) else { continue };
         if new.outage.is_some() {
             new.outage = Some(super::outage(&old.instants, &new.instants, known));
+        }
+    }
+}
+
+/// Scrapes of another process, of which the log has no start: two lives stand in one run.
+fn unlogged(watch: &Watch, starts: &[Option<Mark>], invocations: &mut [Invocation]) {
+    // Who scraped first saw no restart.
+    let first = usize::from(watch.process_starts.first().is_some_and(|(start, _)| start.is_some()));
+    for (_, change) in watch.process_starts.iter().skip(first) {
+        let Some(before) = change.last_other else { continue };
+        let between = |mark: &Mark| !ends_before(mark, &before) && !ends_before(&change.first, mark);
+        if starts.iter().skip(1).flatten().any(between) {
+            continue;
+        }
+        let at = starts.iter().rposition(|start| start.as_ref().is_some_and(|start| ends_before(start, &change.first)));
+        if let Some(run) = at.and_then(|at| invocations.get_mut(at)) {
+            let says = "scrapes are of another process from some moment on, and no line of the log is of its start: two lives in one run";
+            let cites = vec![before.cite, change.first.cite];
+            run.traps.push(Trap { kind: TrapKind::RestartNotInLog, says: says.into(), cites });
         }
     }
 }

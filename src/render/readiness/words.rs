@@ -87,6 +87,7 @@ pub fn trap(kind: TrapKind) -> &'static str {
         TrapKind::StopDuringRestartDelay => "stop during the restart delay",
         TrapKind::Reboot => "reboot",
         TrapKind::ReadyLineMissing => "ready line missing",
+        TrapKind::RestartNotInLog => "restart that is not in the log",
         TrapKind::PollContradicts => "poll contradicts the log",
         TrapKind::ResultOfOldSystemd => "result of an old systemd",
     }
