@@ -67,7 +67,6 @@ pub fn holds(instant: &Value, truth: i64) -> bool {
 
 /// Does a length of JSON hold so many seconds?
 pub fn lasts(length: &Value, seconds: f64) -> bool {
-    let length = &length["Ok"];
     let ns = (seconds * 1e9).round() as i64;
     // A truth in microseconds, and stamps of a microsecond.
     let (least, most) = (length["least"].as_i64(), length["most"].as_i64());

@@ -129,6 +129,20 @@ fn place(lives: &Lives<'_>, value: &mut Json) {
                 *value = json!({"place": lives.places.of(cite), "offset": cite.offset, "length": cite.len});
                 return;
             }
+            // A length that is known is its own value; one that is not says why.
+            if members.len() == 1
+                && let Some(mut known) = members.remove("Ok")
+            {
+                place(lives, &mut known);
+                *value = known;
+                return;
+            }
+            if members.len() == 1
+                && let Some(why) = members.remove("Err")
+            {
+                *value = json!({"unknown": why});
+                return;
+            }
             let wall = members.get("wall").and_then(Json::as_array);
             if let Some((start, end)) = wall.and_then(|wall| Some((wall.first()?.as_i64()?, wall.get(1)?.as_i64()?))) {
                 members.insert("time".into(), json!(rfc3339(start, end.saturating_sub(start))));
