@@ -3,7 +3,7 @@
 use corr_parsers::stamp::{SECOND, Stamp};
 
 use super::Known;
-use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Trap, TrapKind, Verdict};
+use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Point, Trap, TrapKind, Verdict};
 use crate::rows::{Change, Changes, Watch};
 use crate::time::{Instant, Mark};
 
@@ -71,8 +71,8 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
 fn unlogged(watch: &Watch, starts: &[Option<Mark>], invocations: &mut [Invocation]) {
     // Who scraped first saw no restart.
     let first = usize::from(watch.process_starts.first().is_some_and(|(start, _)| start.is_some()));
-    for (_, change) in watch.process_starts.iter().skip(first) {
-        let Some(before) = change.last_other else { continue };
+    for ((_, change), before) in watch.process_starts.iter().zip(&watch.answered_before).skip(first) {
+        let Some(before) = *before else { continue };
         let between = |mark: &Mark| !ends_before(mark, &before) && !ends_before(&change.first, mark);
         if starts.iter().skip(1).flatten().any(between) {
             continue;
@@ -172,7 +172,9 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     for changes in [&watch.health, &watch.scrapes] {
         let up = changes.all.iter().position(|change| change.up && window.holds(change));
         let down = up.and_then(|at| changes.all.get(at + 1)).filter(|change| !change.up && window.holds(change));
-        if let Some(change) = down {
+        // A process that writes after it did not answer had not ended then.
+        let writes = |change: &Change| run.last(Point::Line).is_some_and(|last| ends_before(&change.first, &last));
+        if let Some(change) = down.filter(|change| !writes(change)) {
             let lower = run.instants.ended.lower().copied();
             let lower = match (lower, change.last_other) {
                 (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
