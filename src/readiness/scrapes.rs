@@ -1,8 +1,9 @@
 //! What scrapes of `/metrics` say of a process: did it answer, since when does it run, did its counters fall, does it hold KV.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use corr_metrics::model::{Endpoint, EndpointId, Outcome, StampOf};
+use corr_metrics::window::resets::Restart;
 use corr_parsers::stamp::Stamp;
 use corr_readiness::Cite;
 use corr_readiness::rows::What;
@@ -38,8 +39,7 @@ pub fn of_endpoint(run: &Run, captured: &Captured<'_>, id: EndpointId, source: u
     let (Some((offset, error)), Some(endpoint)) = (captured.dial().to_utc(), capture.endpoint(id)) else { return Vec::new() };
     let seen = Seen::of(captured, id);
     let attempts = attempts(run, captured, endpoint, id);
-    let restarts: BTreeSet<i64> = captured.scrapes(id).restarts().iter().map(|restart| restart.by).collect();
-    let mut before: Option<i64> = None;
+    let mut restarts = Resets::new(captured.scrapes(id).restarts());
     let mut rows = Vec::with_capacity(attempts.len());
     for (at, attempt) in attempts {
         let took = attempt.took.max(0);
@@ -51,17 +51,42 @@ pub fn of_endpoint(run: &Run, captured: &Captured<'_>, id: EndpointId, source: u
         let what = What::Scrape {
             up: attempt.up,
             process_start: seen.started.get(&at).copied(),
-            // A fall is seen at the first scrape after it, whatever came between.
-            reset: attempt.up && restarts.range(..=at).next_back().is_some_and(|by| before.is_none_or(|before| *by > before)),
+            reset: attempt.up && restarts.at(at),
             kv_in_use: seen.kv.get(&at).copied(),
         };
-        if attempt.up {
-            before = Some(at);
-        }
         let cite = Cite { source, offset: u64::try_from(at).unwrap_or(0), len: id.0 };
         rows.push(Scraped { cite, from: stamp(from), until: stamp(until), what });
     }
     rows
+}
+
+/// At which scrapes a process is another one than before.
+struct Resets {
+    /// Last scrape of the old life that a counter was in, and first of the new one; by the latter.
+    restarts: Vec<(i64, i64)>,
+    next: usize,
+    last: Option<i64>,
+}
+
+impl Resets {
+    fn new(restarts: &[Restart]) -> Resets {
+        let mut restarts: Vec<(i64, i64)> = restarts.iter().map(|restart| (restart.after, restart.by)).collect();
+        restarts.sort_unstable_by_key(|(after, by)| (*by, *after));
+        Resets { restarts, next: 0, last: None }
+    }
+
+    /// Asked of each scrape that answered, by time. A counter that comes back later than others is of the restart that they showed.
+    fn at(&mut self, at: i64) -> bool {
+        let mut found = false;
+        while let Some((after, by)) = self.restarts.get(self.next).copied().filter(|(_, by)| *by <= at) {
+            self.next += 1;
+            if self.last.is_none_or(|last| last <= after) {
+                self.last = Some(by);
+                found = true;
+            }
+        }
+        found
+    }
 }
 
 struct Attempt {
@@ -144,5 +169,16 @@ mod tests {
     fn a_timeout_is_no_refusal() {
         assert!(is_timeout("TimeoutError: ") && is_timeout("operation timed out"));
         assert!(!is_timeout("Cannot connect to host 127.0.0.1:31041"));
+    }
+
+    #[test]
+    fn a_counter_that_comes_back_late_is_of_the_same_restart() {
+        let restarts = [(10, 30), (10, 40), (50, 60)].map(|(after, by)| Restart { after, by });
+        let mut resets = Resets::new(&restarts);
+        let found: Vec<i64> = (0..8).map(|i| i * 10).filter(|at| resets.at(*at)).collect();
+        assert_eq!(found, [30, 60]);
+        // Seen at the first scrape that answered after it.
+        let mut resets = Resets::new(&restarts[..1]);
+        assert!(!resets.at(20) && resets.at(35) && !resets.at(45));
     }
 }
