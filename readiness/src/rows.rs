@@ -159,8 +159,9 @@ impl Watch {
                 self.answered = Some([self.answered.map_or(until, |[first, _]| first), until]);
                 let other = match (process_start, self.process_starts.last()) {
                     (Some(now), Some((Some(was), _))) => now != was,
-                    (Some(_), _) => true,
-                    (None, _) => *reset,
+                    (Some(_), None) => true,
+                    // Its start may come with a later scrape than the fall that showed it.
+                    (Some(_) | None, _) => *reset,
                 };
                 if other && self.process_starts.len() < MOST {
                     self.process_starts.push((*process_start, Change { up: true, last_other: before, first: until }));

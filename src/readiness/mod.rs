@@ -197,7 +197,8 @@ impl Outside {
     }
 }
 
-/// Is it a server, by what its records say, or by what became of a start? Of a journal most units are not.
+/// Is it a server, by what its records say of its life, or by what became of a start? Of a journal most units are not, and a log of requests is
+/// none.
 pub fn is_server(unit: &UnitHistory) -> bool {
     use corr_readiness::history::{Opened, Point, Verdict};
     const SERVES: &[Point] = &[
@@ -214,7 +215,6 @@ pub fn is_server(unit: &UnitHistory) -> bool {
         Point::Registered,
         Point::Served,
         Point::Batch,
-        Point::ProperLine,
         Point::Crashed,
     ];
     !unit.loops.is_empty()

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
+use corr_parsers::stamp::{SECOND, Stamp};
 use corr_readiness::Fact;
 use rayon::prelude::*;
 
@@ -120,7 +121,7 @@ type Said = HashSet<(String, Option<i64>)>;
 
 fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
     let mut groups: HashMap<(&str, &str), Vec<&Process>> = HashMap::new();
-    for process in found.iter().filter(|p| !p.unit.is_empty()) {
+    for process in found {
         groups.entry((&process.host, &process.unit)).or_default().push(process);
     }
     let mut copies = Vec::new();
@@ -131,10 +132,18 @@ fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
         said.sort_by_key(|(source, said)| (std::cmp::Reverse(said.len()), depth(*source), *source));
         let mut kept: Vec<(usize, Said)> = Vec::new();
         for (source, facts) in said {
-            let same = |(_, other): &&(usize, Said)| facts.iter().filter(|fact| other.contains(*fact)).count() * 10 >= facts.len() * 9;
-            match kept.iter().find(same).filter(|_| facts.len() >= TELLING) {
-                Some((of, _)) => copies.push((source, *of)),
-                None => kept.push((source, facts)),
+            let Some(at) = kept.iter().position(|(_, other)| facts.len() >= TELLING && within_facts(&facts, other)) else {
+                kept.push((source, facts));
+                continue;
+            };
+            let Some(known) = kept.get_mut(at) else { continue };
+            // Of two renderings of one journal the one with fields says more.
+            if within_facts(&known.1, &facts) && richness(sources, source) > richness(sources, known.0) {
+                let old = std::mem::replace(known, (source, facts));
+                copies.iter_mut().filter(|(_, of)| *of == old.0).for_each(|(_, of)| *of = source);
+                copies.push((old.0, source));
+            } else {
+                copies.push((source, known.0));
             }
         }
     }
@@ -142,10 +151,28 @@ fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
     copies
 }
 
+/// Does another log say nine tenths of it?
+fn within_facts(facts: &Said, other: &Said) -> bool {
+    facts.iter().filter(|fact| other.contains(*fact)).count() * 10 >= facts.len() * 9
+}
+
+/// How much the envelopes of a source say beside the text: ids of invocations and boots, and the monotonic clock.
+fn richness(sources: &Sources, source: usize) -> usize {
+    let envelopes = sources.sources.get(source).map_or(&[][..], |source| &source.layout.envelopes);
+    let of = |name: &str| match name {
+        "journald-export" | "journald-verbose" => 2,
+        name if name.starts_with("journald-json") => 2,
+        _ => 1,
+    };
+    envelopes.iter().map(|envelope| of(envelope.name)).sum()
+}
+
 fn said(sources: &Sources, process: &Process) -> Said {
     let Some(reading) = Reading::new(sources, process) else { return Said::new() };
     let facts = reading.filter(|seen| seen.fact != Fact::Line && seen.wall.is_some());
-    facts.take(COMPARED).map(|seen| (format!("{:?}", seen.fact), seen.wall.map(|wall| wall.start))).collect()
+    // To the second: renderings cut stamps. With host and process: two busy servers do alike in every second.
+    let second = |wall: Stamp| wall.start.div_euclid(SECOND);
+    facts.take(COMPARED).map(|seen| (format!("{:?} {:?} {}", seen.fact, seen.pid, seen.host), seen.wall.map(second))).collect()
 }
 
 #[cfg(test)]

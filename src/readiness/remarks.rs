@@ -43,8 +43,10 @@ struct Gap {
 /// Sentences for a report of what there is. Reads logs and captures, so only those of a run that is not large.
 pub fn of(run: &Run, options: &Options) -> anyhow::Result<Vec<String>> {
     let size: u64 = run.sources.iter().map(|source| source.stat.size).sum();
-    let events = run.sources.iter().any(|source| source.class == Class::Events);
-    if !events || run.arguments.iter().any(|argument| argument == "-") {
+    let scraped = run.sources.iter().any(|source| matches!(source.class, Class::Metrics(_)));
+    let mut events = run.sources.iter().filter(|source| source.class == Class::Events).peekable();
+    let is_asked = events.peek().is_some() && (scraped || events.any(|source| phases::may_name(source.format())));
+    if !is_asked || run.arguments.iter().any(|argument| argument == "-") {
         return Ok(Vec::new());
     }
     if size > MOST {

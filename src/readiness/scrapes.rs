@@ -62,28 +62,32 @@ pub fn of_endpoint(run: &Run, captured: &Captured<'_>, id: EndpointId, source: u
 
 /// At which scrapes a process is another one than before.
 struct Resets {
-    /// Last scrape of the old life that a counter was in, and first of the new one; by the latter.
-    restarts: Vec<(i64, i64)>,
+    /// The last samples of old lives, by time: the next scrape that answered is of a new one, whatever counters it has yet.
+    after: Vec<i64>,
     next: usize,
-    last: Option<i64>,
 }
 
 impl Resets {
+    /// Counters of one restart fall at different scrapes, as each comes back when it first counts: gaps that have a moment in common are one.
     fn new(restarts: &[Restart]) -> Resets {
-        let mut restarts: Vec<(i64, i64)> = restarts.iter().map(|restart| (restart.after, restart.by)).collect();
-        restarts.sort_unstable_by_key(|(after, by)| (*by, *after));
-        Resets { restarts, next: 0, last: None }
+        let mut gaps: Vec<(i64, i64)> = restarts.iter().map(|restart| (restart.by, restart.after)).collect();
+        gaps.sort_unstable();
+        let mut lives: Vec<(i64, i64)> = Vec::new();
+        for (by, after) in gaps {
+            match lives.last_mut() {
+                Some((until, from)) if after < *until => *from = after.max(*from),
+                _ => lives.push((by, after)),
+            }
+        }
+        Resets { after: lives.into_iter().map(|(_, after)| after).collect(), next: 0 }
     }
 
-    /// Asked of each scrape that answered, by time. A counter that comes back later than others is of the restart that they showed.
+    /// Asked of each scrape that answered, by time.
     fn at(&mut self, at: i64) -> bool {
         let mut found = false;
-        while let Some((after, by)) = self.restarts.get(self.next).copied().filter(|(_, by)| *by <= at) {
+        while self.after.get(self.next).is_some_and(|after| *after < at) {
             self.next += 1;
-            if self.last.is_none_or(|last| last <= after) {
-                self.last = Some(by);
-                found = true;
-            }
+            found = true;
         }
         found
     }
@@ -173,12 +177,13 @@ mod tests {
 
     #[test]
     fn a_counter_that_comes_back_late_is_of_the_same_restart() {
-        let restarts = [(10, 30), (10, 40), (50, 60)].map(|(after, by)| Restart { after, by });
-        let mut resets = Resets::new(&restarts);
-        let found: Vec<i64> = (0..8).map(|i| i * 10).filter(|at| resets.at(*at)).collect();
-        assert_eq!(found, [30, 60]);
-        // Seen at the first scrape that answered after it.
-        let mut resets = Resets::new(&restarts[..1]);
-        assert!(!resets.at(20) && resets.at(35) && !resets.at(45));
+        let restarts = [(10, 30), (20, 40), (50, 60)].map(|(after, by)| Restart { after, by });
+        let found = |scrapes: &[i64]| -> Vec<i64> {
+            let mut resets = Resets::new(&restarts);
+            scrapes.iter().copied().filter(|at| resets.at(*at)).collect()
+        };
+        assert_eq!(found(&[0, 10, 20, 30, 40, 50, 60, 70]), [30, 60]);
+        // The first that answered has no counter yet: it is of the new life all the same.
+        assert_eq!(found(&[0, 10, 20, 25, 30, 40, 50, 55, 60]), [25, 55]);
     }
 }
