@@ -63,7 +63,7 @@ pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
         let mine = folder(&source.key);
         let others = folders.get(&(process.host.clone(), process.unit.clone()));
         let apart = |other: &&str| !within(mine, other) && !within(other, mine);
-        if others.is_some_and(|others| others.iter().any(|other| apart(&other))) {
+        if others.is_some_and(|others| others.iter().any(apart)) {
             process.unit = format!("{mine}/{}", process.unit);
         }
     }

@@ -100,8 +100,7 @@ fn outages<'h>(found: &'h Readiness, unit: &'h UnitHistory) -> Vec<Outage<'h>> {
     for (at, run) in unit.invocations.iter().enumerate() {
         if let (Some(old), Some(outage)) = (before, &run.outage) {
             number += 1;
-            let away =
-                outage.end_to_ready.as_ref().map_or_else(|why| format!("for an unknown time, {why}"), |length| words::length(length));
+            let away = outage.end_to_ready.as_ref().map_or_else(|why| format!("for an unknown time, {why}"), words::length);
             let how = format!("run {} {}, away {away} from its end to run {} ready", at, words::verdict(old.verdict), at + 1);
             let span = windows::outage(old, run);
             all.extend(span.map(|(since, until)| Outage { unit, name: format!("outage:{name}#{number}"), since, until, how }));
