@@ -1,7 +1,7 @@
 //! What restarts do to a run's coverage: a server that went away while it was measured, and gaps in metrics that are restarts.
 
 use corr_metrics::coverage::{self, Cause};
-use corr_readiness::history::Invocation;
+use corr_readiness::history::{Invocation, TrapKind};
 use corr_readiness::{Options as Servers, UnitHistory};
 
 use super::{Readiness, gather, is_server, windows};
@@ -108,7 +108,8 @@ fn outages<'h>(found: &'h Readiness, unit: &'h UnitHistory) -> Vec<Outage<'h>> {
         before = Some(run);
     }
     // A last run that ended by itself is no restart, and away from then on.
-    if let Some(last) = before.filter(|run| run.instants.ended.happened() && !run.instants.asked.happened())
+    let lost = |run: &Invocation| run.traps.iter().any(|trap| trap.kind == TrapKind::ReadyThenLost);
+    if let Some(last) = before.filter(|run| (run.instants.ended.happened() || lost(run)) && !run.instants.asked.happened())
         && let Some(since) = last.instants.ended.lower().or(last.instants.ended.upper()).and_then(|mark| mark.wall)
     {
         let how = format!("run {} {}, and no other one followed", unit.invocations.len(), words::verdict(last.verdict));

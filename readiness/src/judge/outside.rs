@@ -164,7 +164,7 @@ fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     }
 }
 
-/// A process that says nothing of its end: polls bound it.
+/// A process that says nothing of its end: that it was there is known up to its last answer.
 fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     if !matches!(run.instants.ended, Instant::Never { .. } | Instant::AtLeast { .. }) {
         return;
@@ -180,11 +180,16 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
                 (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
                 (a, b) => a.or(b),
             };
-            run.instants.ended = Instant::bounds(
-                lower,
-                Some(change.first),
-                "between its last sign and the first failed poll: not answering is not yet ended",
-            );
+            // A server closes its port before its process ends: that is no upper bound.
+            if let Some(mark) = lower {
+                run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
+            }
+            let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
+            if to_the_end && !run.instants.asked.happened() {
+                let says = "it stopped answering, nobody asked it to stop, and it never answered again".into();
+                let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
+                run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
+            }
             return;
         }
     }
