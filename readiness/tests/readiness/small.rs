@@ -618,3 +618,22 @@ fn any_order_of_lines() {
         }
     }
 }
+
+/// A port that is closed is no process that ended; one that never answers again, and that nobody asked to stop, is lost.
+#[test]
+fn not_answering_is_not_ended() {
+    let mut machine = Machine::new(Options::default());
+    for seen in observations(LIFE.replace('X', "1").as_bytes(), 0, Owner { host: "h", unit: "server" }, "UTC", 2026) {
+        machine.take(&seen);
+    }
+    for (at, up) in [(60_000, true), (61_000, true), (62_000, false), (63_000, false)] {
+        machine.take_row(&row(at, at + 10, What::Health { up }));
+    }
+    let history = machine.history();
+    let run = &only(&history).invocations[0];
+    assert_eq!(ms(&run.instants.ended), (Some(61_000), None));
+    assert!(trap(run, TrapKind::ReadyThenLost).contains("never answered again"));
+    machine.take_row(&row(64_000, 64_010, What::Health { up: true }));
+    let history = machine.history();
+    assert!(only(&history).invocations[0].traps.iter().all(|trap| trap.kind != TrapKind::ReadyThenLost));
+}
