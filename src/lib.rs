@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod facts;
 pub mod metrics;
 pub mod query;
+pub mod readiness;
 pub mod render;
 pub mod run;
 pub mod store;

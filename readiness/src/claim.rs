@@ -158,6 +158,10 @@ fn no_restarts(unit: &UnitHistory) -> Answer {
         let cites = restarts.iter().filter_map(|run| run.instants.started.upper()).map(|mark| mark.cite).collect();
         return Answer::DoesNotHold { says: format!("{} restarts", restarts.len()), cites };
     }
+    let unlogged = ran.iter().flat_map(|run| &run.traps).find(|trap| trap.kind == TrapKind::RestartNotInLog);
+    if let Some(trap) = unlogged {
+        return Answer::DoesNotHold { says: "scrapes are of more than one process".into(), cites: trap.cites.clone() };
+    }
     if let Some([first, last]) = unit.one_process {
         let says = "every scrape is of one process, by its own start".into();
         return Answer::Holds { says, cites: vec![first.cite, last.cite] };

@@ -249,6 +249,8 @@ pub enum TrapKind {
     ReadyLineMissing,
     /// A poll says other than the log.
     PollContradicts,
+    /// Scrapes show a process of whose start the log has nothing.
+    RestartNotInLog,
     /// The result of v229 names what the process did, not why.
     ResultOfOldSystemd,
 }

@@ -100,6 +100,8 @@ pub struct Watch {
     pub kv: Changes,
     /// Starts of processes that scrapes tell, with the first scrape that did.
     pub process_starts: Vec<(Option<i64>, Change)>,
+    /// Of each of those the last scrape that the process before it answered.
+    pub answered_before: Vec<Option<Mark>>,
     /// First and last scrape that answered.
     pub answered: Option<[Mark; 2]>,
 }
@@ -153,14 +155,17 @@ impl Watch {
                 if !up {
                     return;
                 }
+                let answered = self.answered.map(|[_, last]| last);
                 self.answered = Some([self.answered.map_or(until, |[first, _]| first), until]);
                 let other = match (process_start, self.process_starts.last()) {
                     (Some(now), Some((Some(was), _))) => now != was,
-                    (Some(_), _) => true,
-                    (None, _) => *reset,
+                    (Some(_), None) => true,
+                    // Its start may come with a later scrape than the fall that showed it.
+                    (Some(_) | None, _) => *reset,
                 };
                 if other && self.process_starts.len() < MOST {
                     self.process_starts.push((*process_start, Change { up: true, last_other: before, first: until }));
+                    self.answered_before.push(answered);
                     self.kv.up = Some(false);
                 }
                 if let Some(used) = kv_in_use {

@@ -18,6 +18,7 @@ use crate::metrics::common::Covers;
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::{locate, phases};
+use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::evidence::Edged;
 use crate::render::paint::{Paint, When};
@@ -54,7 +55,7 @@ pub struct Args {
     /// End of the window.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown).
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N).
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Only the requests of a session.
@@ -175,7 +176,7 @@ pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Wri
     let covers = || Ok(Covers::default());
     let known = Known {
         declared: &sources.declared,
-        phases: &|| Ok(phases::all(&sources.sources)),
+        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
         stamp: &|event| locate::stamp(event, sources, &args.run),
         covers: &covers,
     };

@@ -8,6 +8,7 @@ pub mod metrics;
 pub mod probe;
 pub mod query;
 mod query_metrics;
+pub mod ready;
 pub mod scrape;
 mod settings;
 pub mod show;
@@ -46,6 +47,7 @@ pub mod exit {
   corr query runs/r42 rid:edf9ed01… -C 3     one request, with the lines around each hit
   corr show runs/r42/logs/router.log:88      the bytes, the fields, the clock behind one line
   corr metrics runs/r42 sglang:cached_tokens_total --since start+60s --until start+120s
+  corr ready runs/r42                        starts, stops and restarts, and how well each instant is known
 
 Exit codes: 0 found, 1 nothing found, 2 wrong usage or nothing readable, 3 answered but part of the input could not be read, 4 cannot be known.")]
 pub struct Cli {
@@ -65,6 +67,7 @@ enum Command {
     Edges(Box<edges::Args>),
     Trace(trace::Args),
     Facts(Box<facts::Args>),
+    Ready(ready::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -84,6 +87,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
+        Command::Ready(args) => ready::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

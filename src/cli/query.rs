@@ -18,7 +18,8 @@ use crate::query::expr::Expr;
 use crate::query::fetch::{Context, Lost, Reading};
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::{grammar, locate, names, phases, timespec};
+use crate::query::{grammar, locate, names, timespec};
+use crate::readiness::windows;
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Format, Style, Writer};
 use crate::render::metrics::bins::{self, Bin};
@@ -66,7 +67,7 @@ pub struct Args {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or of `common`: what
+    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or of `common`: what
     /// all sources of events, and the captures of --metrics, cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
@@ -207,7 +208,12 @@ fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow:
         Some(stamp) => stamp,
         None => locate::stamp(event, sources, &args.run),
     };
-    let known = Known { declared: &sources.declared, phases: &|| Ok(phases::all(&sources.sources)), stamp: &stamp, covers: &covers };
+    let known = Known {
+        declared: &sources.declared,
+        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
+        stamp: &stamp,
+        covers: &covers,
+    };
     Times::read(flags, &known)
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::exit;
+use crate::readiness::remarks;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -55,10 +56,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         return explain(&run, name, args.format, out);
     }
     let read = coverage::all(&run, std::io::stderr().is_terminal());
-    let report = Report::new(&run, read, Kept::open(&run, args.store.as_deref()));
+    let mut report = Report::new(&run, read, Kept::open(&run, args.store.as_deref()));
     if !report.usable() {
         return nothing_usable(&report, err);
     }
+    report.notes.extend(remarks::of(&run, &options)?);
     match args.format {
         Format::Text => sources::write_text(&report, Paint::new(color), out)?,
         Format::Json => sources::write_json(&report, out)?,

@@ -142,11 +142,21 @@ fn stamped(stamp: Stamp) -> String {
     format!("{}{wide}", rfc3339(stamp.start, 1_000))
 }
 
+/// Names of windows that are written out.
+const MOST_NAMES: usize = 30;
+
 /// The windows that can be named, in words.
 fn names(declared: &Declared, phases: &[Phase]) -> String {
     let declared: Vec<&str> = declared.windows().map(|w| w.0).collect();
     let found: Vec<&str> = phases.iter().map(|p| p.name.as_str()).collect();
-    let list = |names: &[&str], none: &str| if names.is_empty() { none.to_string() } else { names.join(", ") };
+    let list = |names: &[&str], none: &str| match names {
+        [] => none.to_string(),
+        names if names.len() > MOST_NAMES => {
+            let shown = names.get(..MOST_NAMES).unwrap_or(names);
+            format!("{} and {} more", shown.join(", "), names.len() - shown.len())
+        }
+        names => names.join(", "),
+    };
     format!("corr.toml declares {}, the run's records name {}", list(&declared, "none"), list(&found, "none"))
 }
 

@@ -27,10 +27,15 @@ pub struct Phase {
 /// The formats whose records name phases.
 const FORMATS: &[&str] = &["aiperf", "srtctl"];
 
+/// Can records of this format name a window?
+pub fn may_name(format: &str) -> bool {
+    FORMATS.contains(&format)
+}
+
 /// All of a run, by name.
 pub fn all(sources: &[Asked]) -> Vec<Phase> {
     let mut found = Found::default();
-    for source in sources.iter().filter(|s| FORMATS.contains(&s.format)) {
+    for source in sources.iter().filter(|s| may_name(s.format)) {
         let Ok(bytes) = source.bytes() else { continue };
         events::each(bytes, &source.layout, source.timing(), Start::of_source(), bytes.len(), |_, event, facts| {
             found.take(event, facts, &source.name);

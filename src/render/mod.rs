@@ -7,6 +7,7 @@ pub mod facts;
 pub mod metrics;
 pub mod opened;
 pub mod paint;
+pub mod readiness;
 pub mod safe;
 pub mod shown;
 pub mod sources;

@@ -3,7 +3,7 @@
 use corr_parsers::stamp::{SECOND, Stamp};
 
 use super::Known;
-use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Trap, TrapKind, Verdict};
+use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Point, Trap, TrapKind, Verdict};
 use crate::rows::{Change, Changes, Watch};
 use crate::time::{Instant, Mark};
 
@@ -57,11 +57,31 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
         run.lengths.ready_to_served = known.length(ready, first_served);
         run.lengths.ready_for = known.length(ready, ended);
     }
+    unlogged(watch, &starts, invocations);
     for at in 1..invocations.len() {
         let (old, new) = invocations.split_at_mut(at);
         let (Some(old), Some(new)) = (old.last(), new.first_mut()) else { continue };
         if new.outage.is_some() {
             new.outage = Some(super::outage(&old.instants, &new.instants, known));
+        }
+    }
+}
+
+/// Scrapes of another process, of which the log has no start: two lives stand in one run.
+fn unlogged(watch: &Watch, starts: &[Option<Mark>], invocations: &mut [Invocation]) {
+    // Who scraped first saw no restart.
+    let first = usize::from(watch.process_starts.first().is_some_and(|(start, _)| start.is_some()));
+    for ((_, change), before) in watch.process_starts.iter().zip(&watch.answered_before).skip(first) {
+        let Some(before) = *before else { continue };
+        let between = |mark: &Mark| !ends_before(mark, &before) && !ends_before(&change.first, mark);
+        if starts.iter().skip(1).flatten().any(between) {
+            continue;
+        }
+        let at = starts.iter().rposition(|start| start.as_ref().is_some_and(|start| ends_before(start, &change.first)));
+        if let Some(run) = at.and_then(|at| invocations.get_mut(at)) {
+            let says = "scrapes are of another process from some moment on, and no line of the log is of its start: two lives in one run";
+            let cites = vec![before.cite, change.first.cite];
+            run.traps.push(Trap { kind: TrapKind::RestartNotInLog, says: says.into(), cites });
         }
     }
 }
@@ -144,7 +164,7 @@ fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     }
 }
 
-/// A process that says nothing of its end: polls bound it.
+/// A process that says nothing of its end: that it was there is known up to its last answer.
 fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     if !matches!(run.instants.ended, Instant::Never { .. } | Instant::AtLeast { .. }) {
         return;
@@ -152,17 +172,24 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
     for changes in [&watch.health, &watch.scrapes] {
         let up = changes.all.iter().position(|change| change.up && window.holds(change));
         let down = up.and_then(|at| changes.all.get(at + 1)).filter(|change| !change.up && window.holds(change));
-        if let Some(change) = down {
+        // A process that writes after it did not answer had not ended then.
+        let writes = |change: &Change| run.last(Point::Line).is_some_and(|last| ends_before(&change.first, &last));
+        if let Some(change) = down.filter(|change| !writes(change)) {
             let lower = run.instants.ended.lower().copied();
             let lower = match (lower, change.last_other) {
                 (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
                 (a, b) => a.or(b),
             };
-            run.instants.ended = Instant::bounds(
-                lower,
-                Some(change.first),
-                "between its last sign and the first failed poll: not answering is not yet ended",
-            );
+            // A server closes its port before its process ends: that is no upper bound.
+            if let Some(mark) = lower {
+                run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
+            }
+            let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
+            if to_the_end && !run.instants.asked.happened() {
+                let says = "it stopped answering, nobody asked it to stop, and it never answered again".into();
+                let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
+                run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
+            }
             return;
         }
     }

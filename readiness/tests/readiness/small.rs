@@ -492,6 +492,28 @@ fn scrapes_tell_a_restart_that_no_scrape_missed() {
     assert_eq!(holds(&judge(only(&none), Claim::NoRestarts)), None);
 }
 
+/// A log that goes on over a restart as if nothing had been: the scrapes tell, and one life by their word is none by the log.
+#[test]
+fn scrapes_tell_a_restart_that_the_log_does_not() {
+    let scrape = |process_start| What::Scrape { up: true, process_start: Some(process_start), reset: false, kv_in_use: None };
+    let told = |second: i64| {
+        let mut machine = Machine::new(Options::default());
+        for seen in observations(LIFE.replace('X', "1").as_bytes(), 0, Owner { host: "h", unit: "server" }, "UTC", 2026) {
+            machine.take(&seen);
+        }
+        for (at, start) in [(10_000, BASE), (20_000, BASE), (30_000, second), (40_000, second)] {
+            machine.take_row(&row(at, at + 10, scrape(start)));
+        }
+        machine.history()
+    };
+    let same = told(BASE);
+    assert!(only(&same).invocations[0].traps.iter().all(|trap| trap.kind != TrapKind::RestartNotInLog));
+    let other = told(BASE + 25 * SECOND);
+    let run = &only(&other).invocations[0];
+    assert!(trap(run, TrapKind::RestartNotInLog).contains("two lives in one run"));
+    assert_eq!(holds(&judge(only(&other), Claim::NoRestarts)), Some(false));
+}
+
 #[test]
 fn a_second_node_prints_no_ready_line() {
     let history = bare(
@@ -595,4 +617,23 @@ fn any_order_of_lines() {
             let _ = judge(unit, Claim::OutageMax(SECOND)).exit_code();
         }
     }
+}
+
+/// A port that is closed is no process that ended; one that never answers again, and that nobody asked to stop, is lost.
+#[test]
+fn not_answering_is_not_ended() {
+    let mut machine = Machine::new(Options::default());
+    for seen in observations(LIFE.replace('X', "1").as_bytes(), 0, Owner { host: "h", unit: "server" }, "UTC", 2026) {
+        machine.take(&seen);
+    }
+    for (at, up) in [(60_000, true), (61_000, true), (62_000, false), (63_000, false)] {
+        machine.take_row(&row(at, at + 10, What::Health { up }));
+    }
+    let history = machine.history();
+    let run = &only(&history).invocations[0];
+    assert_eq!(ms(&run.instants.ended), (Some(61_000), None));
+    assert!(trap(run, TrapKind::ReadyThenLost).contains("never answered again"));
+    machine.take_row(&row(64_000, 64_010, What::Health { up: true }));
+    let history = machine.history();
+    assert!(only(&history).invocations[0].traps.iter().all(|trap| trap.kind != TrapKind::ReadyThenLost));
 }

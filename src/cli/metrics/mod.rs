@@ -18,7 +18,8 @@ use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::logged;
 use crate::metrics::workers::{self, Mapped, Worker};
-use crate::query::{locate, phases};
+use crate::query::locate;
+use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
@@ -66,7 +67,8 @@ pub struct Args {
     /// End of the window: up to the last sample at or before it.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or `common`: what all captures with
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N,
+    /// outage:UNIT#N), or `common`: what all captures with
     /// these series cover; the others limit nothing.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
@@ -223,8 +225,12 @@ fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> 
         Some(stamp) => stamp,
         None => locate::stamp(event, events.get()?, &args.run),
     };
-    let known =
-        Known { declared: &question.run.declared, phases: &|| Ok(phases::all(&events.get()?.sources)), stamp: &stamp, covers: &covers };
+    let known = Known {
+        declared: &question.run.declared,
+        phases: &|| Ok(windows::phases(args.window.as_deref(), events.get()?)),
+        stamp: &stamp,
+        covers: &covers,
+    };
     Times::read(flags, &known)
 }
 

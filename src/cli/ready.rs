@@ -1,0 +1,400 @@
+//! `corr ready`: every start, stop and restart, when each step happened, how well that is known and by which bytes.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use corr_parsers::stamp::Stamp;
+use corr_readiness::claim::{self, Answer, Claim};
+use corr_readiness::{Instant, Invocation, Options as Servers, UnitHistory};
+
+use super::exit;
+use super::query::zone_of_flags;
+use super::window::{self, Flags, Known, Times};
+use crate::evidence;
+use crate::metrics::common::Covers;
+use crate::query::sources::{self, Sources};
+use crate::query::{suggest, timespec};
+use crate::readiness::places::Places;
+use crate::readiness::{self, Readiness, windows};
+use crate::render::events::Format;
+use crate::render::paint::{Paint, When};
+use crate::render::readiness::{Claimed, Lives, Unit};
+use crate::render::safe::terminal;
+use crate::run::{self, Options};
+
+/// Say of every start, stop and restart of a server when each step happened, how well that is known, and which bytes say so.
+///
+/// Reads logs of servers and gateways, journald, poll logs, client results and metric captures together. An instant is exact, a bound, an
+/// interval, never or unknown with the reason. Lengths are on the monotonic clock where there is one. What misleads a reader of the log is named.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "Examples:
+  corr ready runs/r42                                          every server's life, with a picture
+  corr ready run.journal --unit sglang-prefill.service         one unit of a journal
+  corr ready runs/r42 --unit worker-0 --format json            for programs
+  corr ready runs/r42 --within 120s --outage-max 90s           a gate: 0 holds, 1 does not, 4 cannot be known
+  corr ready runs/r42 --unit worker-0 --no-restarts
+  corr query runs/r42 error --window 'outage:worker-0#1'       events while it was away
+
+Instants: started, exec'd, loading, loaded, listening, metrics live, ready, first served, first KV in use, last served, asked to stop, stopping,
+drained, ended.
+
+Exit codes: 0 answered (or every claim holds), 1 a claim does not hold, a unit is not there, or a unit was never ready, 2 wrong usage or nothing
+readable, 3 answered, but a source could not be read, 4 it cannot be known from what is there. 2 wins over 4, 4 over 3, 3 over 1.")]
+pub struct Args {
+    /// Run directory, file, or glob in quotes; `-` for standard input.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// A further run directory, file or glob, read together with RUN.
+    #[arg(long = "also", value_name = "RUN")]
+    pub also: Vec<String>,
+    /// Only this unit or process; HOST/UNIT where two hosts have one of the same name.
+    #[arg(long, value_name = "UNIT", value_delimiter = ',')]
+    pub unit: Vec<String>,
+    /// Only runs that were there after this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub since: Option<String>,
+    /// Only runs that had begun before this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub until: Option<String>,
+    /// Claim: every start was ready within this time.
+    #[arg(long, value_name = "DURATION")]
+    pub within: Option<String>,
+    /// Claim: from one run to the next the server was away for no longer than this.
+    #[arg(long, value_name = "DURATION")]
+    pub outage_max: Option<String>,
+    /// Claim: one run from the first record to the last.
+    #[arg(long)]
+    pub no_restarts: bool,
+    /// The units that run servers, all of them: what makes the lines of a text rendering separable, which name no unit.
+    #[arg(long, value_name = "UNIT", value_delimiter = ',')]
+    pub server: Vec<String>,
+    /// The unit of a description, for systemd up to v249, whose `Started DESCRIPTION.` names no unit.
+    #[arg(long, value_name = "DESCRIPTION=UNIT")]
+    pub description: Vec<String>,
+    /// Runs of a unit that are written out as text, the last ones; 0 for all.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// How to write the answer.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
+    #[arg(long, value_name = "[SOURCE=]ZONE")]
+    pub tz: Vec<String>,
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
+    #[arg(long, value_name = "SOURCE=FORMAT")]
+    pub format_of: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let claims = claims(args)?;
+    let servers = servers(args)?;
+    let mut runs = vec![args.run.clone()];
+    runs.extend(args.also.iter().cloned());
+    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let sources = sources::open(&runs, &options, args.store.as_deref())?;
+    // A store that was moved without its run has no captures.
+    let opened = if args.run == "-" || std::path::Path::new(&args.run).exists() || sources.sources.is_empty() {
+        Some(run::open(&runs, &options)?)
+    } else {
+        run::open(&runs, &options).ok()
+    };
+    let asked = opened.as_ref().map(|run| evidence::captures(run, &options, args.store.as_deref())).transpose()?;
+    if sources.sources.is_empty() && asked.as_ref().is_none_or(|asked| asked.captures.is_empty()) {
+        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.run))?;
+        return Ok(exit::ERROR);
+    }
+    let window = window(args, &sources, now)?;
+    let found = readiness::gather(&sources, opened.as_ref().zip(asked.as_ref()), servers);
+    let mut worst = exit::FOUND;
+    let mut not_read: Vec<(&str, String)> = Vec::new();
+    let of_captures = asked.iter().flat_map(|asked| &asked.not_read);
+    for file in sources.not_read.iter().filter(|file| file.failure).chain(of_captures) {
+        not_read.push((&file.name, file.why.clone()));
+    }
+    for source in &sources.sources {
+        if let Err(why) = source.bytes() {
+            not_read.push((&source.name, why.to_string()));
+        }
+        not_read.extend(source.damage().map(|why| (source.name.as_str(), why.to_string())));
+    }
+    not_read.sort();
+    not_read.dedup();
+    for (name, why) in &not_read {
+        worst = exit::PARTIAL;
+        writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
+    }
+    let Some((units, others)) = chosen(args, &found, window, err)? else { return Ok(graver(worst, exit::NOTHING)) };
+    if units.is_empty() {
+        nothing(&found, &others, &args.run, err)?;
+        return Ok(graver(worst, exit::NOTHING));
+    }
+    let claimed: Vec<Claimed> = units.iter().flat_map(|unit| claims.iter().map(|claim| judge(unit, claim, window))).collect();
+    let captures = asked.as_ref().map_or(&[][..], |asked| &asked.captures);
+    let places = Places::new(&cites(&found, &units, &claimed), &sources, captures);
+    let lives = Lives {
+        run: &args.run,
+        history: &found.history,
+        units: &units,
+        places: &places,
+        seen: &found.seen,
+        copies: &found.copies,
+        claims: &claimed,
+        others: &others,
+        window,
+        limit: args.limit,
+    };
+    lives.write(args.format, Paint::new(color), out)?;
+    out.flush()?;
+    for claimed in &claimed {
+        let why = match &claimed.answer {
+            Answer::Holds { .. } => continue,
+            Answer::DoesNotHold { says, .. } => says.clone(),
+            Answer::CannotBeKnown { why, .. } => format!("cannot be known: {why}"),
+        };
+        writeln!(err, "corr: {} {}: {}", terminal(&claimed.unit), terminal(&claimed.claim), terminal(&why))?;
+        worst = graver(worst, i32::from(claimed.answer.exit_code()));
+    }
+    if claims.is_empty() {
+        for unit in &units {
+            if let Some((code, why)) = not_ready(unit) {
+                writeln!(err, "corr: {}: {}", terminal(&unit.name), terminal(&why))?;
+                worst = graver(worst, code);
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// 4 wins over 3, 3 over 1, 1 over 0.
+fn graver(a: i32, b: i32) -> i32 {
+    let rank = |code: i32| [exit::FOUND, exit::NOTHING, exit::PARTIAL, exit::UNPROVABLE].iter().position(|c| *c == code);
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// A claim with the words that it was made in.
+struct Said {
+    words: String,
+    claim: Claim,
+}
+
+fn claims(args: &Args) -> anyhow::Result<Vec<Said>> {
+    let duration = |flag: &str, text: &str| match timespec::parse_duration(text) {
+        Some(ns) if ns >= 0 => Ok(ns),
+        _ => bail!("--{flag} {text}: not a duration; write 120s, 500ms or 2m"),
+    };
+    let mut all = Vec::new();
+    if let Some(text) = &args.within {
+        all.push(Said { words: format!("--within {text}"), claim: Claim::ReadyWithin(duration("within", text)?) });
+    }
+    if let Some(text) = &args.outage_max {
+        all.push(Said { words: format!("--outage-max {text}"), claim: Claim::OutageMax(duration("outage-max", text)?) });
+    }
+    if args.no_restarts {
+        all.push(Said { words: "--no-restarts".into(), claim: Claim::NoRestarts });
+    }
+    Ok(all)
+}
+
+fn servers(args: &Args) -> anyhow::Result<Servers> {
+    let mut descriptions = Vec::new();
+    for text in &args.description {
+        // A description may hold an equals sign; a unit's name does not.
+        match text.rsplit_once('=') {
+            Some((description, unit)) if !unit.is_empty() => descriptions.push((description.to_string(), unit.to_string())),
+            _ => bail!("--description {text}: write DESCRIPTION=UNIT"),
+        }
+    }
+    Ok(Servers { servers: args.server.clone(), descriptions })
+}
+
+/// The times that were asked about.
+fn window(args: &Args, sources: &Sources, now: i64) -> anyhow::Result<(Option<i64>, Option<i64>)> {
+    let flags = Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: None, around: None, span: "" };
+    let stamp = |_: &str| -> anyhow::Result<Stamp> { bail!("no event is asked about") };
+    let known = Known { declared: &sources.declared, phases: &|| Ok(Vec::new()), stamp: &stamp, covers: &|| Ok(Covers::default()) };
+    let times = Times::read(flags, &known)?;
+    let resolved = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
+    Ok((resolved.since, resolved.until))
+}
+
+/// The units that were asked about, and the names of the others. `None`, with a word on why, if one is not there.
+fn chosen(
+    args: &Args,
+    found: &Readiness,
+    window: (Option<i64>, Option<i64>),
+    err: &mut dyn Write,
+) -> anyhow::Result<Option<(Vec<Unit>, Vec<String>)>> {
+    let all = &found.history.units;
+    let is_meant = |asked: &str, unit: &UnitHistory| {
+        let name = windows::name_of(all, unit);
+        let short = |text: &str| text.strip_suffix(".service").unwrap_or(text).to_string();
+        short(asked) == short(&unit.unit) || short(asked) == short(&name) || asked == format!("{}/{}", unit.host, unit.unit)
+    };
+    let mut missing = false;
+    for asked in args.unit.iter().filter(|asked| !all.iter().any(|unit| is_meant(asked, unit))) {
+        missing = true;
+        let names: BTreeSet<&str> = all.iter().map(|unit| unit.unit.as_str()).collect();
+        let near = suggest::suggest(asked, names.iter().copied());
+        let hint = match (&near[..], names.len()) {
+            ([], 0) => "no record here is of any unit".to_string(),
+            ([], _) => {
+                let shown: Vec<&str> = names.iter().copied().take(12).collect();
+                format!("there are {}{}", shown.join(", "), if names.len() > 12 { ", …" } else { "" })
+            }
+            (near, _) => format!("did you mean {}?", near.join(" or ")),
+        };
+        writeln!(err, "corr: no record here is of unit {}; {}", terminal(asked), terminal(&hint))?;
+    }
+    if missing {
+        return Ok(None);
+    }
+    let mut units = Vec::new();
+    let mut others = Vec::new();
+    for unit in all {
+        let meant = if args.unit.is_empty() { readiness::is_server(unit) } else { args.unit.iter().any(|asked| is_meant(asked, unit)) };
+        if meant {
+            units.push(within(all, unit, window));
+        } else {
+            others.push(windows::name_of(all, unit));
+        }
+    }
+    Ok(Some((units, others)))
+}
+
+/// A unit with those runs that were there in a window.
+fn within(all: &[UnitHistory], unit: &UnitHistory, window: (Option<i64>, Option<i64>)) -> Unit {
+    let mut outages = 0;
+    let number_outage = |run: &Invocation| {
+        run.outage.as_ref().map(|_| {
+            outages += 1;
+            outages
+        })
+    };
+    let numbered: Vec<Option<usize>> = unit.invocations.iter().map(number_outage).collect();
+    let kept: Vec<usize> =
+        (0..unit.invocations.len()).filter(|at| unit.invocations.get(*at).is_some_and(|run| overlaps(run, window))).collect();
+    let pick = |at: &usize| unit.invocations.get(*at).cloned();
+    let mut shown = unit.clone();
+    shown.invocations = kept.iter().filter_map(pick).collect();
+    shown.loops.retain_mut(|found| {
+        let place = |at: usize| kept.iter().position(|kept| *kept == at);
+        match (place(found.first), place(found.last)) {
+            (Some(first), Some(last)) => {
+                (found.first, found.last) = (first, last);
+                true
+            }
+            _ => false,
+        }
+    });
+    Unit {
+        name: windows::name_of(all, unit),
+        numbers: kept.iter().map(|at| at + 1).collect(),
+        outages: kept.iter().map(|at| numbered.get(*at).copied().flatten()).collect(),
+        outside: unit.invocations.len() - kept.len(),
+        unit: shown,
+    }
+}
+
+/// When a run began at the latest, and ended at the earliest, as far as is known.
+fn extent(run: &Invocation) -> (Option<i64>, Option<i64>) {
+    let marks = || run.seen.iter().flat_map(|(_, seen)| [seen.first, seen.last]).filter_map(|mark| mark.wall);
+    let began = |instant: &Instant| instant.lower().or(instant.upper()).and_then(|mark| mark.wall).map(|wall| wall.start);
+    let first = began(&run.instants.started).or_else(|| marks().map(|wall| wall.start).min());
+    let last = run.instants.ended.upper().and_then(|mark| mark.wall).map(|wall| wall.end);
+    (first, last)
+}
+
+/// A run without times is in every window: nothing shows that it is not.
+fn overlaps(run: &Invocation, (since, until): (Option<i64>, Option<i64>)) -> bool {
+    let (first, last) = extent(run);
+    let after = since.zip(last).is_none_or(|(since, last)| last > since);
+    let before = until.zip(first).is_none_or(|(until, first)| first < until);
+    after && before
+}
+
+/// Judges a claim about one unit. What began before the window is not judged by it.
+fn judge(unit: &Unit, said: &Said, (since, _): (Option<i64>, Option<i64>)) -> Claimed {
+    let mut judged = unit.unit.clone();
+    if let Some(since) = since {
+        let began_before = |run: &Invocation| extent(run).0.is_some_and(|first| first < since);
+        let back_before = |run: &Invocation| run.instants.ready.upper().and_then(|mark| mark.wall).is_some_and(|wall| wall.end <= since);
+        match said.claim {
+            Claim::ReadyWithin(_) => judged.invocations.retain(|run| !began_before(run)),
+            Claim::OutageMax(_) => judged.invocations.iter_mut().filter(|run| back_before(run)).for_each(|run| run.outage = None),
+            Claim::NoRestarts => judged.invocations.iter_mut().filter(|run| began_before(run)).for_each(|run| run.outage = None),
+        }
+    }
+    let answer = if judged.invocations.is_empty() && !unit.unit.invocations.is_empty() {
+        Answer::CannotBeKnown { why: "no start of it lies in the window".into(), cites: Vec::new() }
+    } else {
+        claim::judge(&judged, said.claim)
+    };
+    Claimed { unit: unit.name.clone(), claim: said.words.clone(), answer }
+}
+
+/// Was no run of it ever ready? 1 where that is sure, 4 where it cannot be known, with a word on why.
+fn not_ready(unit: &Unit) -> Option<(i32, String)> {
+    let runs = &unit.unit.invocations;
+    if runs.iter().any(|run| run.instants.ready.happened()) {
+        return None;
+    }
+    let Some(last) = runs.last() else { return Some((exit::NOTHING, "nothing of it lies in the window".into())) };
+    let open = runs.iter().rev().find_map(|run| match &run.instants.ready {
+        Instant::Unknown { why } => Some(why.clone()),
+        Instant::AtLeast { why, .. } => Some((*why).to_string()),
+        _ => None,
+    });
+    let said = unit.unit.cannot_say.first().map(|said| format!("; {}", said.why)).unwrap_or_default();
+    match (open, &last.instants.ready) {
+        (Some(why), _) => Some((exit::UNPROVABLE, format!("whether it was ready cannot be known: {why}{said}"))),
+        (None, Instant::Never { why }) => Some((exit::NOTHING, format!("no run of it was ready: {why}{said}"))),
+        (None, _) => None,
+    }
+}
+
+/// There is no server in what was read.
+fn nothing(found: &Readiness, others: &[String], run: &str, err: &mut dyn Write) -> anyhow::Result<()> {
+    let run = terminal(run);
+    if found.logs == 0 {
+        writeln!(err, "corr: {run}: no log of a server, no journal, no poll and no capture; `corr sources {run}` says what each file is")?;
+    } else if others.is_empty() {
+        writeln!(err, "corr: {run}: no record of a start, a stop or a ready server")?;
+    } else {
+        let shown: Vec<&str> = others.iter().take(12).map(String::as_str).collect();
+        let more = if others.len() > 12 { ", …" } else { "" };
+        writeln!(
+            err,
+            "corr: {run}: no unit is a server by its records; there are {}{more}; --unit NAME shows one",
+            terminal(&shown.join(", "))
+        )?;
+    }
+    for said in &found.history.cannot_say {
+        writeln!(err, "corr: cannot say {}: {}", said.what, terminal(&said.why))?;
+    }
+    Ok(())
+}
+
+/// Every record that the answer names.
+fn cites(found: &Readiness, units: &[Unit], claimed: &[Claimed]) -> BTreeSet<corr_readiness::Cite> {
+    let mut all = BTreeSet::new();
+    let mut take = |value: Result<serde_json::Value, serde_json::Error>| {
+        if let Ok(value) = value {
+            readiness::cites(&value, &mut all);
+        }
+    };
+    for unit in units {
+        take(serde_json::to_value(&unit.unit));
+    }
+    for claimed in claimed {
+        take(serde_json::to_value(&claimed.answer));
+    }
+    take(serde_json::to_value(&found.history.steps));
+    take(serde_json::to_value(&found.history.cannot_say));
+    all
+}

@@ -1,0 +1,96 @@
+//! Named windows of lives: `ready:UNIT#2` is when its second run was ready, `outage:UNIT#1` when it was away for the first time.
+
+use corr_readiness::history::Invocation;
+use corr_readiness::time::Mark;
+use corr_readiness::{History, Options, UnitHistory};
+
+use super::gather;
+use crate::query::phases::{self, Phase};
+use crate::query::sources::Sources;
+
+/// Beginnings of such names.
+pub const PREFIXES: &[&str] = &["ready:", "outage:"];
+
+/// Is a window of this name one of a life?
+pub fn is_named(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The windows that a run's records name. Lives are looked for only where one is asked about: that reads every log.
+pub fn phases(asked: Option<&str>, sources: &Sources) -> Vec<Phase> {
+    let mut found = phases::all(&sources.sources);
+    if asked.is_some_and(is_named) {
+        found.extend(all(&gather(sources, None, Options::default()).history));
+    }
+    found
+}
+
+fn start(mark: &Mark) -> Option<i64> {
+    mark.wall.map(|wall| wall.start)
+}
+
+fn end(mark: &Mark) -> Option<i64> {
+    mark.wall.map(|wall| wall.end)
+}
+
+/// The names that units have in windows: with their host where two hosts have one of the same name.
+pub fn name_of(history: &[UnitHistory], unit: &UnitHistory) -> String {
+    let twice = history.iter().filter(|other| other.unit == unit.unit).count() > 1;
+    if twice { format!("{}/{}", unit.host, unit.unit) } else { unit.unit.clone() }
+}
+
+/// All windows of a history. Both ends are on the safe side: ready by then, and still there then.
+pub fn all(history: &History) -> Vec<Phase> {
+    let mut found = Vec::new();
+    for unit in &history.units {
+        let name = name_of(&history.units, unit);
+        let mut outages = 0;
+        let mut before: Option<&Invocation> = None;
+        for (at, run) in unit.invocations.iter().enumerate() {
+            if let (Some(old), Some(_)) = (before, &run.outage) {
+                outages += 1;
+                found.extend(outage(old, run).map(|(since, until)| Phase {
+                    name: format!("outage:{name}#{outages}"),
+                    since,
+                    until,
+                    requests: None,
+                    ends: Vec::new(),
+                    how: format!("from the last sign of run {} to run {} of {name} ready", at, at + 1),
+                }));
+            }
+            found.extend(ready(run).map(|(since, until)| Phase {
+                name: format!("ready:{name}#{}", at + 1),
+                since,
+                until,
+                requests: None,
+                ends: Vec::new(),
+                how: format!("run {} of {name}, from ready to its stop", at + 1),
+            }));
+            before = Some(run);
+        }
+    }
+    found
+}
+
+/// From when a run was surely ready to when it was surely still there.
+pub fn ready(run: &Invocation) -> Option<(i64, Option<i64>)> {
+    let since = end(run.instants.ready.upper()?)?;
+    let over = [&run.instants.asked, &run.instants.stopping, &run.instants.ended];
+    let until = over.iter().filter(|instant| instant.happened()).filter_map(|instant| {
+        // A stop that is known from above only was asked for at some moment before: the last answer is the last that is sure.
+        instant.lower().or(run.instants.last_served.lower()).or(run.instants.last_served.upper()).and_then(start)
+    });
+    let until = until.filter(|until| *until > since).min();
+    Some((since, until))
+}
+
+/// From the last sign of the old run to the new one ready: the longest that it can have been. Without an end if it never was.
+pub fn outage(old: &Invocation, new: &Invocation) -> Option<(i64, Option<i64>)> {
+    let instants = &old.instants;
+    let stop = [&instants.asked, &instants.stopping, &instants.ended].into_iter().find_map(|instant| instant.lower().or(instant.upper()));
+    let served = instants.last_served.lower().or(instants.last_served.upper());
+    // One that was asked to stop answered until then, whether or not anybody asked it anything.
+    let since = stop.or(served).and_then(start)?;
+    let until = new.instants.ready.upper().and_then(end);
+    (until.is_none_or(|until| until > since)).then_some((since, until))
+}
