@@ -96,7 +96,8 @@ impl Runs<'_> {
             return applies("benchmark-end", says, broken.into_iter().flat_map(|b| b.1).collect());
         }
         let unknown = self.which(|s| value(s).is_none());
-        (!unknown.is_empty()).then(|| open("benchmark-end", format!("no record of {} says whether its benchmark finished", letters(&unknown))))?
+        (!unknown.is_empty())
+            .then(|| open("benchmark-end", format!("no record of {} says whether its benchmark finished", letters(&unknown))))?
     }
 
     fn warm_up(&self) -> Option<Alternative> {
@@ -112,8 +113,12 @@ impl Runs<'_> {
             return applies("warm-up", says, ends.map(|(source, line)| format!("{source}:{line}")).collect());
         }
         let unknown = self.which(|s| warm(s).is_none());
-        (!unknown.is_empty())
-            .then(|| open("warm-up", format!("no record of {} says whether there was a warm-up, and whether it lies in the window", letters(&unknown))))?
+        (!unknown.is_empty()).then(|| {
+            open(
+                "warm-up",
+                format!("no record of {} says whether there was a warm-up, and whether it lies in the window", letters(&unknown)),
+            )
+        })?
     }
 
     fn restarts(&self) -> Option<Alternative> {
@@ -125,7 +130,8 @@ impl Runs<'_> {
         let which = self.which(|s| !several(s).is_empty() || !resets(s).is_empty());
         if !which.is_empty() {
             let all = self.both.iter().flat_map(|(_, s)| several(s).into_iter().chain(resets(s).into_iter().take(2)));
-            let says = format!("processes of {} started more than once: what caches held was lost, and counters began anew", letters(&which));
+            let says =
+                format!("processes of {} started more than once: what caches held was lost, and counters began anew", letters(&which));
             return applies("restart", says, all.collect());
         }
         let unknown = self.which(|s| s.facts.unknown.iter().any(|u| u.name == "incarnations") || no_fact(s, "incarnations"));
@@ -160,8 +166,11 @@ impl Runs<'_> {
         // More than a hundredth apart.
         let apart = a.abs_diff(b) > a.max(b).unsigned_abs() / 100;
         let seconds = |ns: i64| ns as f64 / 1e9;
-        let says =
-            format!("the windows are {:.1} s and {:.1} s long: compare rates, not increases; caches had other times to fill", seconds(a), seconds(b));
+        let says = format!(
+            "the windows are {:.1} s and {:.1} s long: compare rates, not increases; caches had other times to fill",
+            seconds(a),
+            seconds(b)
+        );
         if apart { applies("window-length", says, Vec::new()) } else { None }
     }
 
@@ -201,7 +210,10 @@ impl Runs<'_> {
         };
         let (in_b, in_a) = (alone(State::OnlyA), alone(State::OnlyB));
         (in_a + in_b > 0).then(|| {
-            open("settings-not-said", format!("{in_b} facts that A says are not said in B, {in_a} that B says are not said in A: they may differ"))
+            open(
+                "settings-not-said",
+                format!("{in_b} facts that A says are not said in B, {in_a} that B says are not said in A: they may differ"),
+            )
         })?
     }
 
@@ -209,7 +221,10 @@ impl Runs<'_> {
         let short = |side: &Side| side.window.scraped.iter().any(|s| s.fraction.is_none_or(|f| f < 1.0));
         let which = self.which(short);
         if !which.is_empty() {
-            let says = format!("endpoints of {} were not scraped over the whole window: what happened in the gaps is in no figure", letters(&which));
+            let says = format!(
+                "endpoints of {} were not scraped over the whole window: what happened in the gaps is in no figure",
+                letters(&which)
+            );
             return applies("coverage", says, Vec::new());
         }
         let none = self.which(|s| s.window.scraped.is_empty());
@@ -283,7 +298,9 @@ impl Runs<'_> {
             (false, false) => {
                 let families: BTreeSet<&String> = a.of_hosts.union(&b.of_hosts).collect();
                 let list = families.into_iter().cloned().collect::<Vec<_>>().join(", ");
-                format!("other load on the hosts: families of the hosts are captured ({list}…) and not judged here; ask for them with --metrics")
+                format!(
+                    "other load on the hosts: families of the hosts are captured ({list}…) and not judged here; ask for them with --metrics"
+                )
             }
             _ => {
                 let none = self.which(|s| s.of_hosts.is_empty());
@@ -345,7 +362,8 @@ mod tests {
             requests: Some(3),
             ends: vec![("client.jsonl".into(), 1)],
         };
-        let side = |span| Side { phases: vec![phase.clone()], window: Windowed { span: Some(span), ..Windowed::default() }, ..Side::default() };
+        let side =
+            |span| Side { phases: vec![phase.clone()], window: Windowed { span: Some(span), ..Windowed::default() }, ..Side::default() };
         assert!(ids(&side((0, 100)), &side((20, 120))).contains(&"warm-up!".to_string()));
         let without = ids(&side((20, 100)), &side((20, 100)));
         assert!(!without.iter().any(|id| id.starts_with("warm-up")), "{without:?}");

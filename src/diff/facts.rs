@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn workers_that_changed_places_differ() {
-        let of = |one, other| table(&[("page_size", one, Some("w1"), Some("decode"), R), ("page_size", other, Some("w2"), Some("decode"), R)]);
+        let of =
+            |one, other| table(&[("page_size", one, Some("w1"), Some("decode"), R), ("page_size", other, Some("w2"), Some("decode"), R)]);
         assert_eq!(states(&of(16, 64), &of(64, 16)), ["page_size(decode) differs"]);
         assert_eq!(states(&of(16, 64), &of(16, 64)), ["page_size(decode) equal"]);
     }

@@ -131,9 +131,7 @@ type Rule = (&'static str, fn(&Figure) -> String);
 
 /// The rules, strictest first.
 const RULES: &[Rule] = &[
-    ("the same labels and worker, in captures of the same name", |f| {
-        format!("{}|{:?}|{}|{}", f.spelled, f.labels, f.whose(), f.file())
-    }),
+    ("the same labels and worker, in captures of the same name", |f| format!("{}|{:?}|{}|{}", f.spelled, f.labels, f.whose(), f.file())),
     ("the same labels and worker", |f| format!("{}|{:?}|{}", f.spelled, f.labels, f.whose())),
     ("the same worker, without labels that name an incarnation", |f| format!("{}|{}|{}|{}", f.kind, f.family, plain(f), f.whose())),
     ("the only one of its role in each run", |f| match &f.role {

@@ -265,7 +265,10 @@ fn disordered(reps: &[Rep], sides: &[Side]) -> Vec<String> {
     for ((one, side), (next, next_side)) in reps.iter().zip(sides).zip(reps.iter().zip(sides).skip(1)) {
         match (side.extent, next_side.extent) {
             (Some(first), Some(second)) if second.0 < first.0 => {
-                out.push(format!("order {} ({}) began before order {} ({}), by the stamps of their records", next.order, next.run, one.order, one.run));
+                out.push(format!(
+                    "order {} ({}) began before order {} ({}), by the stamps of their records",
+                    next.order, next.run, one.order, one.run
+                ));
             }
             _ => {}
         }
@@ -286,7 +289,12 @@ fn alternating(reps: &[Rep]) -> Result<Vec<Pair>, String> {
             return Err("an even number of runs: each repetition is one run of A and one of B, one after the other".into());
         };
         if first.arm == second.arm {
-            return Err(format!("one run of each arm in every repetition: orders {} and {} are both of arm {}", first.order, second.order, first.arm.letter()));
+            return Err(format!(
+                "one run of each arm in every repetition: orders {} and {} are both of arm {}",
+                first.order,
+                second.order,
+                first.arm.letter()
+            ));
         }
         let a_first = first.arm == Name::A;
         let (a, b) = if a_first { (2 * i, 2 * i + 1) } else { (2 * i + 1, 2 * i) };
@@ -294,7 +302,10 @@ fn alternating(reps: &[Rep]) -> Result<Vec<Pair>, String> {
     }
     if !both_orders(&pairs) {
         let (has, lacks) = if pairs.iter().any(|p| p.a_first) { ("A/B", "B/A") } else { ("B/A", "A/B") };
-        return Err(format!("a repetition in the order {lacks}: all {} are {has}, so that the arm cannot be told from the order", pairs.len()));
+        return Err(format!(
+            "a repetition in the order {lacks}: all {} are {has}, so that the arm cannot be told from the order",
+            pairs.len()
+        ));
     }
     Ok(pairs)
 }

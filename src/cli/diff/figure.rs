@@ -40,7 +40,8 @@ pub fn of(given: Part<'_>) -> Figure {
         figures::Figure::Gauge(answer) => of_gauge(answer),
         figures::Figure::Histogram(found) => of_histogram(found, placed),
         figures::Figure::Summary(found) => {
-            let mean = found.mean.as_ref().map(|m| Quantity { name: "mean".into(), value: Some(m.value), range: Some(bounds(m.low, m.high)) });
+            let mean =
+                found.mean.as_ref().map(|m| Quantity { name: "mean".into(), value: Some(m.value), range: Some(bounds(m.low, m.high)) });
             let ends = found.mean.as_ref().map(|m| (m.count.first.at, m.count.last.at));
             (mean.into_iter().collect(), ends, 0, vec!["quantiles are the server's own over an unknown stretch: not compared".to_string()])
         }
@@ -142,7 +143,8 @@ fn of_counter(counter: &Counter, placed: &Placed) -> Numbers {
             let mut notes = Vec::new();
             if !delta.resets.is_empty() {
                 let base = computed(delta.restart_base.value);
-                notes.push(format!("reset {} times; {base} more were counted by later lives before their first scrape", delta.resets.len()));
+                notes
+                    .push(format!("reset {} times; {base} more were counted by later lives before their first scrape", delta.resets.len()));
             }
             if let Some(first) = &delta.first_appearance {
                 notes.push(format!("appeared with {}, which is in no difference", computed(first.value)));

@@ -267,8 +267,10 @@ impl Asking<'_> {
             let throughput = of_throughput(&hit.group.name, hit.group.typed.kind.word());
             (named || throughput).then_some(!named)
         };
-        all.filter_map(|hit| one(Hit { captured: hit.captured, group: hit.group, member: hit.member, series: hit.series.clone() }).map(|b| (hit, b)))
-            .collect()
+        all.filter_map(|hit| {
+            one(Hit { captured: hit.captured, group: hit.group, member: hit.member, series: hit.series.clone() }).map(|b| (hit, b))
+        })
+        .collect()
     }
 
     fn figures(&self, edges: &Edges, times: &Times) -> anyhow::Result<Vec<Figure>> {
@@ -308,8 +310,13 @@ impl Asking<'_> {
         }
         let extent = captured.extent();
         let zone = zone_of_flags(self.ask.tz)?;
-        let context =
-            Context { run_start: extent.map(|e| e.0), run_end: extent.map(|e| e.1), now: self.ask.now, zone, anchors: times.anchors.clone() };
+        let context = Context {
+            run_start: extent.map(|e| e.0),
+            run_end: extent.map(|e| e.1),
+            now: self.ask.now,
+            zone,
+            anchors: times.anchors.clone(),
+        };
         let own = times.resolve(&context)?;
         Ok(Span { since: own.since, until: own.until }.on_own(captured).ok())
     }
