@@ -53,7 +53,7 @@ pub struct Quantity {
 }
 
 /// Labels that name one process or one of its lives, and not what is counted.
-const IDENTITY: &[&str] = &["worker_id", "instance_id", "instance", "pid", "hostname", "host", "node", "pod", "container", "job"];
+const IDENTITY: &[&str] = &["worker_id", "router_id", "instance_id", "instance", "pid", "hostname", "host", "node", "pod", "container", "job"];
 
 /// A series of A and the one of B that stands for the same.
 #[derive(Clone, Debug, PartialEq)]
