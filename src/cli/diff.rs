@@ -31,7 +31,8 @@ use gather::Ask;
   corr diff runs/r41 runs/r42 --metrics 'sglang:time_to_first_token_seconds,sglang:prompt_tokens_total'
   corr diff runs/r41 runs/r42 --reps reps.toml   repetitions: [[rep]] run = \"…\", arm = \"A\", order = 1, matched_replay = \"…\"
 
-Exit codes: 0 answered, 1 nothing to compare, 2 wrong usage or nothing readable, 3 answered, but a source could not be read.")]
+Exit codes: 0 answered, 1 nothing to compare, 2 wrong usage or nothing readable, 3 answered, but a source could not be read or a
+capture does not cover the window.")]
 pub struct Args {
     /// The one run: directory, file, or glob in quotes.
     #[arg(value_name = "A")]
@@ -93,8 +94,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     for selector in selectors.iter().filter(|s| s.name().is_some_and(|name| none_of(name, [&a, &b]))) {
         writeln!(err, "corr: --metrics {}: no such series in either run", terminal(&selector.text))?;
     }
+    let short = [&a, &b].iter().any(|s| s.figures.iter().any(|f| !f.whole));
     let one_run = same_path(Path::new(&args.a), Path::new(&args.b));
-    let mut partial = [&a, &b].iter().any(|s| s.not_read.iter().any(|n| n.failure));
+    let mut partial = short || [&a, &b].iter().any(|s| s.not_read.iter().any(|n| n.failure));
     let repeated = match declared {
         None => None,
         Some(reps) => {

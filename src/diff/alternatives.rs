@@ -139,7 +139,9 @@ impl Runs<'_> {
     }
 
     fn load(&self) -> Option<Alternative> {
-        let other = self.differing(|f| f.group == "load" || matches!(f.name.as_str(), "measured_requests" | "warmup_requests"));
+        // A command names folders and hosts as well; what it asks for are facts of their own.
+        let shape = |f: &Compared| f.group == "load" || matches!(f.name.as_str(), "measured_requests" | "warmup_requests");
+        let other = self.differing(|f| shape(f) && f.name != "load_command");
         let requests: Vec<usize> = self.both.iter().map(|(_, s)| s.window.router.max(s.window.engine.unwrap_or(0))).collect();
         let names: BTreeSet<&str> = other.iter().map(|f| f.name.as_str()).collect();
         let mut parts: Vec<String> = Vec::new();
@@ -157,7 +159,14 @@ impl Runs<'_> {
         let said = |name: &&&str| self.named(name).any(|f| f.state == State::Equal);
         const SHAPE: &[&str] = &["load_concurrency", "load_request_rate", "load_isl", "load_osl"];
         let unknown: Vec<&str> = SHAPE.iter().filter(|n| !said(n)).copied().collect();
-        (!unknown.is_empty()).then(|| open("load", format!("not both runs say the load's shape: {}", unknown.join(", "))))?
+        let command = self.named("load_command").find(|f| f.state == State::Differs);
+        let mut parts = Vec::new();
+        parts.extend(command.map(|_| "the commands of the load are other words, and no number in them differs".to_string()));
+        if !unknown.is_empty() {
+            parts.push(format!("not both runs say the load's shape: {}", unknown.join(", ")));
+        }
+        let cites = command.map(both).unwrap_or_default();
+        (!parts.is_empty()).then(|| Alternative { id: "load", applies: false, says: parts.join("; "), cites })
     }
 
     fn length(&self) -> Option<Alternative> {

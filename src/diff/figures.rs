@@ -34,6 +34,8 @@ pub struct Figure {
     /// First and last sample on which it rests, nanoseconds of the capture's clock.
     pub ends: Option<(i64, i64)>,
     pub resets: usize,
+    /// The capture covers the whole window that was asked for.
+    pub whole: bool,
     pub citation: Option<String>,
     /// The command that gives it again.
     pub reproduce: String,
@@ -53,7 +55,8 @@ pub struct Quantity {
 }
 
 /// Labels that name one process or one of its lives, and not what is counted.
-const IDENTITY: &[&str] = &["worker_id", "router_id", "instance_id", "instance", "pid", "hostname", "host", "node", "pod", "container", "job"];
+const IDENTITY: &[&str] =
+    &["worker_id", "router_id", "instance_id", "instance", "pid", "hostname", "host", "node", "pod", "container", "job"];
 
 /// A series of A and the one of B that stands for the same.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,6 +256,7 @@ mod tests {
             notes: Vec::new(),
             ends: None,
             resets: 0,
+            whole: true,
             citation: None,
             reproduce: String::new(),
             if_both: false,

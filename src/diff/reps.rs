@@ -151,7 +151,7 @@ pub struct Support {
     /// `one run`, `directional only`, `repeated`.
     pub label: &'static str,
     pub says: String,
-    /// What would be needed to say more.
+    /// What would be needed to say more; of a design that was recognised, what speaks against it.
     pub lacks: Vec<String>,
     /// A design that was recognised, with what is consistent in it.
     pub repeated: Option<Found>,
@@ -217,7 +217,8 @@ pub fn support((a, b): (&Side, &Side), one_run: bool, reps: Option<Repeated>) ->
     };
     match design(&reps.reps, &reps.sides) {
         Err(lacks) => directional(lacks),
-        Ok((design, lacks)) => {
+        Ok((design, mut lacks)) => {
+            lacks.extend(unlike(&reps));
             let rows = rows(&design, &reps.sides);
             let says = format!(
                 "{}, as declared: a difference that is consistent over them goes with the arm; what else goes with it stands below",
@@ -226,6 +227,25 @@ pub fn support((a, b): (&Side, &Side), one_run: bool, reps: Option<Repeated>) ->
             Support { label: "repeated", says, lacks, repeated: Some(Found { design, reps: reps.reps, rows }) }
         }
     }
+}
+
+/// Arms whose repetitions are said to run with different settings.
+fn unlike(reps: &Repeated) -> Vec<String> {
+    let mut out = Vec::new();
+    for arm in Name::BOTH {
+        let mut of = reps.reps.iter().zip(&reps.sides).filter(|(rep, _)| rep.arm == arm).map(|(_, side)| side);
+        let Some(first) = of.next() else { continue };
+        let mut names = BTreeSet::new();
+        for other in of {
+            let differ = facts::compare(&first.facts, &other.facts).into_iter();
+            names.extend(differ.filter(|f| f.state == facts::State::Differs && f.name != "load_command").map(|f| f.name));
+        }
+        if !names.is_empty() {
+            let list: Vec<String> = names.into_iter().collect();
+            out.push(format!("repetitions of arm {} are not alike: {} differ between them", arm.letter(), list.join(", ")));
+        }
+    }
+    out
 }
 
 /// Which of the two ran first, by stamps of their records.

@@ -67,7 +67,8 @@ fn alternative<'a>(answer: &'a Value, id: &str) -> Option<&'a Value> {
 }
 
 /// Words that say that one thing made another.
-const CAUSAL: &[&str] = &["because", "caused", "causes", "due to", "leads to", "led to", "improve", "regress", "thanks to", "consistent over"];
+const CAUSAL: &[&str] =
+    &["because", "caused", "causes", "due to", "leads to", "led to", "improve", "regress", "thanks to", "consistent over"];
 
 fn no_cause(text: &str) {
     for word in CAUSAL {
@@ -102,7 +103,9 @@ fn a_setting_and_an_artifact_that_differ() {
     let changed = temp.path().join("changed");
     // The plan asks worker-0 for 1024 blocks; the request trace is not there.
     copy(Path::new(&run), &changed, &|name, bytes| match name {
-        "direct-plan.json" => Some(String::from_utf8(bytes).unwrap().replacen("--num-gpu-blocks-override 512", "--num-gpu-blocks-override 1024", 1).into_bytes()),
+        "direct-plan.json" => Some(
+            String::from_utf8(bytes).unwrap().replacen("--num-gpu-blocks-override 512", "--num-gpu-blocks-override 1024", 1).into_bytes(),
+        ),
         name if name.contains("dynamo-request-trace") => None,
         _ => Some(bytes),
     });
@@ -140,7 +143,10 @@ fn a_setting_and_an_artifact_that_differ() {
     let (_, edges, _) = corr(&[&command[..], &["--format", "json"]].concat());
     let edges: Value = serde_json::from_str(&edges).unwrap();
     let again = list(&edges, "edges").iter().find(|e| e["edge"] == "router-worker").unwrap();
-    assert_eq!((&again["activity"], &again["count"], &again["session"]["k"]), (&row["a"]["activity"], &row["a"]["count"], &row["a"]["session"]["k"]));
+    assert_eq!(
+        (&again["activity"], &again["count"], &again["session"]["k"]),
+        (&row["a"]["activity"], &row["a"]["count"], &row["a"]["session"]["k"])
+    );
 }
 
 /// The window of `metrics-counter.toml`: at least 48089, at most 59591.
@@ -202,7 +208,9 @@ fn repetitions_that_are_declared() {
         path(name)
     };
     let (a, b) = (path("a1"), path("b1"));
-    let with = |reps: &str| [&[&a, &b, "--reps", reps, "--metrics", DEVICE][..], &WINDOW].concat().iter().map(|s| s.to_string()).collect::<Vec<_>>();
+    let with = |reps: &str| {
+        [&[&a, &b, "--reps", reps, "--metrics", DEVICE][..], &WINDOW].concat().iter().map(|s| s.to_string()).collect::<Vec<_>>()
+    };
     let ask = |reps: &str| answer(&with(reps).iter().map(String::as_str).collect::<Vec<_>>()).1;
     let text = |reps: &str| corr(&[&["diff".to_string()][..], &with(reps)].concat().iter().map(String::as_str).collect::<Vec<_>>());
 
@@ -262,7 +270,11 @@ fn what_cannot_be_asked_is_an_error() {
 #[test]
 fn every_format_says_what_it_supports() {
     let (a, b) = (fixture("sglang-run"), fixture("direct-run"));
-    for (format, says) in [("text", "directional only: one ordered pair"), ("markdown", "| support | directional only |"), ("csv", "support,directional only,")] {
+    for (format, says) in [
+        ("text", "directional only: one ordered pair"),
+        ("markdown", "| support | directional only |"),
+        ("csv", "support,directional only,"),
+    ] {
         let (code, out, err) = corr(&["diff", &a, &b, "--format", format]);
         assert!((code == 0 || code == 3) && out.contains(says), "{format}: {code}\n{err}\n{out}");
     }
@@ -273,17 +285,19 @@ fn every_format_says_what_it_supports() {
     assert!(lines.iter().any(|l| l["type"] == "alternative") && lines.iter().any(|l| l["type"] == "verdict"));
 }
 
-/// The first and the last value of each series of a scraped target: its name and sorted labels as text.
-fn scraped(folder: &Path, target: &str) -> BTreeMap<String, (f64, f64)> {
-    let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+/// Of each series of a scraped target: the first and the last value, and what it had when an earlier scrape did not have it. By name and sorted labels.
+fn scraped(folder: &Path, target: &str) -> BTreeMap<String, (f64, f64, f64)> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.retain(|n| n.starts_with(&format!("{target}_")) && n.ends_with(".prom"));
     names.sort();
-    let mut out: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for name in names {
+    let mut out: BTreeMap<String, (f64, f64, f64)> = BTreeMap::new();
+    for (i, name) in names.iter().enumerate() {
         for line in std::fs::read_to_string(folder.join(name)).unwrap().lines().filter(|l| !l.starts_with('#')) {
             let Some((series, value)) = line.rsplit_once(' ') else { continue };
             let value: f64 = value.parse().unwrap();
-            out.entry(sorted(series)).and_modify(|v| v.1 = value).or_insert((value, value));
+            let appeared = if i > 0 { value } else { 0.0 };
+            out.entry(sorted(series)).and_modify(|v| v.1 = value).or_insert((value, value, appeared));
         }
     }
     out
@@ -352,19 +366,27 @@ fn a_run_with_a_trace_and_one_with_audit_bodies_alone() {
                 continue;
             }
             let quantity = list(row, "quantities").iter().find(|q| q["name"] == "increase").unwrap();
-            let says = |of: &BTreeMap<String, (f64, f64)>, side: &str| {
-                let (first, last) = of[&sorted(row[side]["series"].as_str().unwrap())];
-                last - first
+            // At least the difference; at most what the series had when it appeared with it.
+            let says = |of: &BTreeMap<String, (f64, f64, f64)>, side: &str| {
+                let (first, last, appeared) = of[&sorted(row[side]["series"].as_str().unwrap())];
+                (last - first, last - first + appeared)
             };
             let (in_a, in_b) = (says(&of_a, "a"), says(&of_b, "b"));
             if quantity["a"]["value"].is_null() || quantity["b"]["value"].is_null() {
                 continue;
             }
-            assert_eq!((&quantity["a"]["value"], &quantity["b"]["value"]), (&json!(in_a), &json!(in_b)), "{row}");
-            let shown = match in_b - in_a {
-                d if d > 0.0 => "more",
-                d if d < 0.0 => "less",
-                _ => "equal",
+            for (side, says) in [("a", in_a), ("b", in_b)] {
+                let range = &quantity[side]["range"];
+                assert_eq!((&range["low"], &range["high"]), (&json!(says.0), &json!(says.1)), "{row}");
+            }
+            let shown = if in_b.0 > in_a.1 {
+                "more"
+            } else if in_b.1 < in_a.0 {
+                "less"
+            } else if in_a == in_b && in_a.0 == in_a.1 {
+                "equal"
+            } else {
+                "no_difference_shown"
             };
             assert_eq!(quantity["shown"], shown, "{row}");
             checked += 1;
@@ -401,7 +423,9 @@ fn a_direct_run_against_one_that_was_killed() {
     let (_, found) = answer(&[copy_a.to_str().unwrap(), copy_b.to_str().unwrap()]);
     // jq -r .benchmark_command of both plans: --sessions 26/12, --turns 5/4, --warmup 20/10, --stagger 7/5, --think 3/2.
     let differ = facts(&found, "differs");
-    for (name, one, other) in [("load_sessions", 26, 12), ("load_turns", 5, 4), ("load_warmup", 20, 10), ("load_stagger", 7, 5), ("load_think", 3, 2)] {
+    for (name, one, other) in
+        [("load_sessions", 26, 12), ("load_turns", 5, 4), ("load_warmup", 20, 10), ("load_stagger", 7, 5), ("load_think", 3, 2)]
+    {
         assert!(differ.contains(name), "{name} in {differ:?}");
         let of = fact(&found, name);
         assert_eq!((&of["a"][0]["value"], &of["b"][0]["value"]), (&json!(one), &json!(other)), "{name}");

@@ -85,6 +85,7 @@ pub fn of(given: Part<'_>) -> Figure {
         notes,
         ends,
         resets,
+        whole: placed.coverage == Coverage::Whole,
         reproduce: format!("corr metrics {} {}{flags}", shell(run), shell(&selector)),
         if_both,
     }
@@ -130,6 +131,9 @@ fn per_second(range: Range, placed: &Placed) -> Option<Range> {
 /// A difference with its bracket, and both by the second.
 fn of_delta(name: &str, delta: &Delta, range: Option<Range>, placed: &Placed) -> Vec<Quantity> {
     let rate = delta.rate().map(|r| r.per_second.value);
+    // What a series had counted when it appeared may have been counted in the window or before it.
+    let appeared = delta.first_appearance.map_or(0.0, |first| first.value);
+    let range = range.map(|r| Range::new(r.low, r.high.map(|high| high + appeared)));
     vec![
         Quantity { name: name.into(), value: Some(delta.inner.value), range },
         Quantity { name: format!("{name} per second"), value: rate, range: range.and_then(|r| per_second(r, placed)) },
@@ -147,7 +151,7 @@ fn of_counter(counter: &Counter, placed: &Placed) -> Numbers {
                     .push(format!("reset {} times; {base} more were counted by later lives before their first scrape", delta.resets.len()));
             }
             if let Some(first) = &delta.first_appearance {
-                notes.push(format!("appeared with {}, which is in no difference", computed(first.value)));
+                notes.push(format!("appeared with {}, which may have been counted in the window or before", computed(first.value)));
             }
             (of_delta("increase", delta, range, placed), Some((delta.first.at, delta.last.at)), delta.resets.len(), notes)
         }

@@ -6,7 +6,9 @@ mod text;
 
 use std::io::{self, Write};
 
-use super::evidence::{attribution, figure};
+use corr_evidence::verdict::Attribution;
+
+use super::evidence::{UNPROVABLE, attribution, figure};
 use crate::cli::grouped;
 use crate::diff::facts::{self, State};
 use crate::diff::figures;
@@ -98,6 +100,25 @@ fn verdict(said: Option<&Said>) -> String {
     }
     text.push_str(&format!("; request {}; session {}", attribution(&said.request), attribution(&said.session)));
     text
+}
+
+/// Why something is not proven, and what would prove it: one line for the request and one for the session, where they differ.
+fn reasons(said: &Said, differs: &[&str]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (what, of) in [("request", &said.request), ("session", &said.session)] {
+        let (reasons, needs) = match of {
+            Attribution::Proven { rest, needs, .. } => (rest, needs.as_deref()),
+            Attribution::Unprovable { reasons, needs, .. } => (reasons, Some(needs.as_str())),
+            Attribution::Nothing => continue,
+        };
+        if !differs.contains(&what) || reasons.is_empty() {
+            continue;
+        }
+        let list: Vec<String> = reasons.iter().map(|(reason, n)| if *n > 0 { format!("{reason} ({n})") } else { reason.clone() }).collect();
+        let needs = needs.map_or(String::new(), |needs| format!("; needs: {needs}"));
+        out.push(format!("{what} {UNPROVABLE} by {}{needs}", list.join(", ")));
+    }
+    out
 }
 
 /// `[5, 7]`, `(0.5, 1]`, `[5, …)`.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, fact_name, range, requests, shown, values, verdict, whose};
+use super::{Answer, fact_name, range, reasons, requests, shown, values, verdict, whose};
 use crate::diff::facts::State;
 use crate::diff::figures;
 use crate::diff::reps::{Found, Verdict};
@@ -142,6 +142,9 @@ fn verdicts(answer: &Answer<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
             if let Some(why) = &said.why {
                 writeln!(out, "       {}", terminal(why))?;
             }
+            for line in reasons(said, &compared.differs) {
+                writeln!(out, "       {}", terminal(&line))?;
+            }
             for proof in &said.proofs {
                 let line = format!("{}: {}", proof.signal, proof.cites.join(" … "));
                 writeln!(out, "       {}", paint.tone(Tone::Place, &terminal(&line)))?;
@@ -233,7 +236,7 @@ fn support(answer: &Answer<'_>, paint: Paint, out: &mut dyn Write) -> io::Result
     }
     writeln!(out, "  {}", terminal(&support.says))?;
     if !support.lacks.is_empty() {
-        let what = if support.repeated.is_some() { "not used" } else { "to say more it lacks" };
+        let what = if support.repeated.is_some() { "but" } else { "to say more it lacks" };
         for lack in &support.lacks {
             writeln!(out, "  {what}: {}", terminal(lack))?;
         }
