@@ -40,6 +40,10 @@ pub fn of(a: &Side, b: &Side, facts: &[Compared], repeated: bool) -> Vec<Alterna
     .into_iter()
     .flatten()
     .collect();
+    for one in &mut out {
+        let mut seen = BTreeSet::new();
+        one.cites.retain(|cite| seen.insert(cite.clone()));
+    }
     out.sort_by_key(|one| !one.applies);
     out
 }

@@ -429,7 +429,8 @@ fn a_direct_run_against_one_that_was_killed() {
         assert!(differ.contains(name), "{name} in {differ:?}");
         let of = fact(&found, name);
         assert_eq!((&of["a"][0]["value"], &of["b"][0]["value"]), (&json!(one), &json!(other)), "{name}");
-        assert!(of["a"][0]["citations"][0]["at"].as_str().unwrap().contains("direct-plan.json:"), "{of}");
+        let cites = of["a"][0]["citations"].as_array().unwrap();
+        assert!(cites.iter().any(|c| c["at"].as_str().unwrap().contains("direct-plan.json:")), "{of}");
     }
     // Both workers of both runs: --block-size 16, 512 blocks.
     assert_eq!((&fact(&found, "kv_pool_blocks")["state"], &fact(&found, "block_size")["state"]), (&json!("equal"), &json!("equal")));

@@ -138,10 +138,15 @@ fn trimmed(value: f64) -> f64 {
 
 /// What is shown of B − A.
 fn shown(shown: Shown) -> String {
-    let by = |least: f64, most: Option<f64>| match most {
-        Some(most) if least == most => format!("by {}", computed(least)),
-        Some(most) => format!("by {} to {}", computed(least), computed(most)),
-        None => format!("by at least {}", computed(least)),
+    let by = |least: f64, most: Option<f64>| {
+        let (low, high) = (computed(least), most.map(computed));
+        match high {
+            Some(high) if low == high => format!("by {low}"),
+            Some(high) if least == 0.0 => format!("by up to {high}"),
+            Some(high) => format!("by {low} to {high}"),
+            None if least == 0.0 => "by how much is not known".into(),
+            None => format!("by at least {low}"),
+        }
     };
     match shown {
         Shown::Equal => "equal".into(),
