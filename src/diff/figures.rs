@@ -31,8 +31,6 @@ pub struct Figure {
     pub quantities: Vec<Quantity>,
     /// What the figure does not cover, or what was in its way.
     pub notes: Vec<String>,
-    /// First and last sample on which it rests, nanoseconds of the capture's clock.
-    pub ends: Option<(i64, i64)>,
     pub resets: usize,
     /// The capture covers the whole window that was asked for.
     pub whole: bool,
@@ -254,7 +252,6 @@ mod tests {
             says: String::new(),
             quantities: vec![Quantity { name: "increase".into(), value: Some(increase), range: Some(Range::exactly(increase)) }],
             notes: Vec::new(),
-            ends: None,
             resets: 0,
             whole: true,
             citation: None,

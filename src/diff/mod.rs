@@ -88,9 +88,8 @@ pub struct Side {
     pub extent: Option<(i64, i64)>,
     /// Windows that its records name.
     pub phases: Vec<Phase>,
-    /// Hosts that its sources name, and how many sources name none.
+    /// Hosts that its sources name.
     pub hosts: BTreeSet<String>,
-    pub hostless: usize,
     /// Sources whose stamps name no zone, and for which UTC was assumed.
     pub assumed_utc: usize,
     /// Beginnings of families of the hosts themselves that were captured.

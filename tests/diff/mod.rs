@@ -101,18 +101,22 @@ fn a_setting_and_an_artifact_that_differ() {
     let temp = tempfile::tempdir().unwrap();
     let run = fixture("direct-run");
     let changed = temp.path().join("changed");
-    // The plan asks worker-0 for 1024 blocks; the request trace is not there.
+    // worker-0 is asked for 1024 blocks and says that it has them; the request trace is not there.
+    let first = |bytes: Vec<u8>, from: &str, to: &str| {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(from), "{from}");
+        Some(text.replacen(from, to, 1).into_bytes())
+    };
     copy(Path::new(&run), &changed, &|name, bytes| match name {
-        "direct-plan.json" => Some(
-            String::from_utf8(bytes).unwrap().replacen("--num-gpu-blocks-override 512", "--num-gpu-blocks-override 1024", 1).into_bytes(),
-        ),
+        "direct-plan.json" => first(bytes, "--num-gpu-blocks-override 512", "--num-gpu-blocks-override 1024"),
+        "worker-0.log" => first(bytes, "num_gpu_blocks: 512", "num_gpu_blocks: 1024"),
         name if name.contains("dynamo-request-trace") => None,
         _ => Some(bytes),
     });
     let (code, found) = answer(&[&run, changed.to_str().unwrap()]);
     assert_eq!(code, 0);
     assert_eq!(found["one_run"], false);
-    // grep -c 'num-gpu-blocks-override 512' direct-plan.json: both workers of A; of B one.
+    // grep -o 'num_gpu_blocks: [0-9]*' logs/worker-*.log: 512 in both of A; in worker-1 alone of B.
     let blocks = fact(&found, "kv_pool_blocks");
     assert_eq!(blocks["state"], "differs");
     let said = |side: &str| {
@@ -306,6 +310,8 @@ fn scraped(folder: &Path, target: &str) -> BTreeMap<String, (f64, f64, f64)> {
 fn sorted(series: &str) -> String {
     let Some((name, labels)) = series.split_once('{') else { return series.to_string() };
     let mut labels: Vec<&str> = labels.trim_end_matches('}').split("\",").map(|l| l.trim_end_matches('"')).collect();
+    // A label without a value is none.
+    labels.retain(|l| !l.trim_end_matches('"').ends_with('='));
     labels.sort_unstable();
     format!("{name}{{{}}}", labels.join(","))
 }

@@ -83,7 +83,6 @@ pub fn of(given: Part<'_>) -> Figure {
         says,
         quantities,
         notes,
-        ends,
         resets,
         whole: placed.coverage == Coverage::Whole,
         reproduce: format!("corr metrics {} {}{flags}", shell(run), shell(&selector)),

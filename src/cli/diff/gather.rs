@@ -80,9 +80,13 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
     let phases = phases::all(&sources.sources);
     let (first, last) = extent(&sources.sources);
-    let asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers };
+    let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
     let times = asking.times(&phases)?;
     let window = asking.span(&times)?;
+    if let (Some("common"), Some((from, to))) = (ask.window, window) {
+        // What captures cover together is not the same for every command.
+        asking.flags = format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1));
+    }
     let evidence = Evidence::gather(&sources, window)?;
     let (families, judged) = asking.judge(&evidence, window, phases.iter().any(|p| p.name == "warmup"));
     let verdicts = asking.verdicts(&evidence, &judged)?;
@@ -110,13 +114,12 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
         engine: (!population.engine_unseen).then_some(population.engine.len()),
         probes: population.probes.len(),
         scraped: asking.scraped(window),
-        flags: ask.flags(),
+        flags: asking.flags.clone(),
     };
     let hosts: BTreeSet<String> = sources.sources.iter().filter_map(|s| s.owner.host.clone()).collect();
     let of_hosts = |f: &&String| f.starts_with("node_") || f.starts_with("DCGM_");
     let side = Side {
         run: name.to_string(),
-        hostless: sources.sources.iter().filter(|s| s.owner.host.is_none()).count(),
         assumed_utc: sources.sources.iter().filter(|s| s.clock.how == How::Assumed && extent(std::slice::from_ref(s)).0.is_some()).count(),
         of_hosts: families.iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
         empty: sources.sources.is_empty() && asked.captures.is_empty() && facts.rows.is_empty(),
@@ -139,6 +142,8 @@ struct Asking<'a> {
     sources: &'a Sources,
     asked: &'a Asked<'a>,
     workers: &'a [Worker],
+    /// Flags that ask a command for the same window; empty for the whole run.
+    flags: String,
 }
 
 impl Asking<'_> {
@@ -243,7 +248,7 @@ impl Asking<'_> {
             proofs: proofs.collect(),
             counters: counters.collect(),
             missing: missing.collect(),
-            reproduce: format!("corr edges {} --edge {}{}", shell(self.name), shell(&edge.id), self.ask.flags()),
+            reproduce: format!("corr edges {} --edge {}{}", shell(self.name), shell(&edge.id), self.flags),
         })
     }
 
@@ -324,7 +329,7 @@ impl Asking<'_> {
     /// The flags with which `corr metrics` takes the same window.
     fn flags_of(&self, hit: &Hit<'_>, placed: &Placed, times: &Times) -> String {
         if !times.open() {
-            return self.ask.flags();
+            return self.flags.clone();
         }
         match hit.captured.dial().to_utc() {
             Some((offset, _)) => {
