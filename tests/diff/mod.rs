@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{case, corr};
+use super::{case, corr, unpacked};
 
 fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name).to_str().unwrap().to_string()
@@ -293,11 +293,11 @@ fn every_format_says_what_it_supports() {
 fn scraped(folder: &Path, target: &str) -> BTreeMap<String, (f64, f64, f64)> {
     let mut names: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|n| n.starts_with(&format!("{target}_")) && n.ends_with(".prom"));
+    names.retain(|n| n.starts_with(&format!("{target}_")) && n.contains(".prom"));
     names.sort();
     let mut out: BTreeMap<String, (f64, f64, f64)> = BTreeMap::new();
     for (i, name) in names.iter().enumerate() {
-        for line in std::fs::read_to_string(folder.join(name)).unwrap().lines().filter(|l| !l.starts_with('#')) {
+        for line in String::from_utf8(unpacked(&folder.join(name))).unwrap().lines().filter(|l| !l.starts_with('#')) {
             let Some((series, value)) = line.rsplit_once(' ') else { continue };
             let value: f64 = value.parse().unwrap();
             let appeared = if i > 0 { value } else { 0.0 };
