@@ -87,7 +87,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let declared = args.reps.as_deref().map(|file| declared(file, args)).transpose()?;
     let a = read(Name::A.letter(), &args.a, &ask, err)?;
     let b = read(Name::B.letter(), &args.b, &ask, err)?;
-    for side in [&a, &b].into_iter().filter(|s| s.empty) {
+    if let Some(side) = [&a, &b].into_iter().find(|s| s.empty) {
         writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&side.run))?;
         return Ok(exit::ERROR);
     }

@@ -196,8 +196,11 @@ mod tests {
     use crate::facts::table::Asked;
     use crate::facts::{Cite, Fact, Who};
 
-    fn table(facts: &[(&str, i64, Option<&str>, Option<&str>, Basis)]) -> Table {
-        let fact = |(name, value, worker, role, basis): &(&str, i64, Option<&str>, Option<&str>, Basis)| {
+    /// Name, value, worker, role, basis.
+    type Given<'g> = (&'g str, i64, Option<&'g str>, Option<&'g str>, Basis);
+
+    fn table(facts: &[Given<'_>]) -> Table {
+        let fact = |(name, value, worker, role, basis): &Given<'_>| {
             let who = Who { worker: worker.map(String::from), role: role.map(String::from) };
             Fact::new(*name, Value::Int(*value), &who, *basis, Cite { name: "f.log".into(), line: 7, key: None })
         };
