@@ -9,6 +9,7 @@
 )]
 
 pub mod cli;
+pub mod diff;
 pub mod evidence;
 pub mod facts;
 pub mod metrics;

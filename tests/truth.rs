@@ -1,6 +1,7 @@
 //! Answers against what is known to have happened: the clients' own records of the captures in shared/cases. The answers are never given to corr: only
 //! the run is copied. Without the cases each test says that it was skipped.
 
+mod diff;
 mod facts;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+pub mod diff;
 pub mod edges;
 mod endpoints;
 pub mod facts;
@@ -68,6 +69,7 @@ enum Command {
     Trace(trace::Args),
     Facts(Box<facts::Args>),
     Ready(ready::Args),
+    Diff(Box<diff::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -88,6 +90,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),
+        Command::Diff(args) => diff::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

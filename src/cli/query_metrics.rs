@@ -74,7 +74,7 @@ impl Wanted {
 }
 
 /// Selectors between commas that stand outside braces and quotes.
-fn split(list: &str) -> Vec<&str> {
+pub(super) fn split(list: &str) -> Vec<&str> {
     let (mut out, mut start, mut depth) = (Vec::new(), 0, 0);
     let mut quote: Option<char> = None;
     let mut escaped = false;

@@ -1,6 +1,7 @@
 //! What is printed, and how: text, JSON, CSV, Markdown.
 
 pub mod counts;
+pub mod diff;
 pub mod events;
 pub mod evidence;
 pub mod facts;

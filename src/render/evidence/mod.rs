@@ -5,6 +5,8 @@ mod json;
 mod table;
 pub mod trace;
 
+pub use details::shell;
+
 use std::io::{self, Write};
 
 use corr_evidence::verdict::{Attribution, Verdict};

@@ -1,0 +1,385 @@
+//! What is read of one run for a comparison.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, bail};
+use corr_evidence::compiled::Edges;
+use corr_evidence::scope::Scope;
+use corr_evidence::verdict::Verdict;
+use corr_metrics::coverage::{self, Coverage};
+use corr_metrics::model::Kind;
+use corr_metrics::select::Selector;
+use corr_parsers::clock::How;
+
+use super::figure;
+use crate::cli::query::zone_of_flags;
+use crate::cli::window::{self, Flags, Known, Times};
+use crate::diff::figures::{Figure, of_throughput};
+use crate::diff::verdicts::{Counted, Proved, Said};
+use crate::diff::{Scraped, Side, Windowed};
+use crate::evidence::{self, Beside, Evidence, Judged};
+use crate::facts::collect;
+use crate::metrics::around::Around;
+use crate::metrics::asked::{Asked, Hit};
+use crate::metrics::common::Covers;
+use crate::metrics::figures;
+use crate::metrics::logged;
+use crate::metrics::span::{Placed, Span};
+use crate::metrics::workers::{self, Worker};
+use crate::query::extent::extent;
+use crate::query::sources::{self, Sources};
+use crate::query::timespec::Context;
+use crate::query::{locate, phases};
+use crate::render::evidence::shell;
+use crate::render::shown::rfc3339;
+use crate::run::source::NotRead;
+use crate::run::{self, Options, Run};
+
+/// What is asked of each run.
+pub struct Ask<'a> {
+    pub since: Option<&'a str>,
+    pub until: Option<&'a str>,
+    pub window: Option<&'a str>,
+    pub edges: &'a [String],
+    /// Empty: the default families.
+    pub selectors: &'a [Selector],
+    pub tz: &'a [String],
+    pub now: i64,
+}
+
+impl Ask<'_> {
+    /// The window's flags, as a command takes them; empty for the whole run.
+    fn flags(&self) -> String {
+        let all = [("window", self.window), ("since", self.since), ("until", self.until)];
+        all.iter().filter_map(|(flag, value)| value.map(|v| format!(" --{flag} {}", shell(v)))).collect()
+    }
+
+    fn title(&self) -> String {
+        let all = [("window", self.window), ("since", self.since), ("until", self.until)];
+        let parts: Vec<String> = all.iter().filter_map(|(flag, value)| value.map(|v| format!("{flag} {v}"))).collect();
+        if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
+    }
+}
+
+/// Reads a run. Second come notes for standard error.
+///
+/// # Errors
+/// If it cannot be opened, or has no such window or edge.
+pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
+    let options = Options { tz: ask.tz.to_vec(), format_of: Vec::new() };
+    let arguments = [name.to_string()];
+    let sources = sources::open(&arguments, &options, None)?;
+    let run = run::open(&arguments, &options)?;
+    let mut asked = evidence::captures(&run, &options, None)?;
+    let mut notes = std::mem::take(&mut asked.notes);
+    if logged::asked(ask.selectors) {
+        let mut logged = logged::read(ask.selectors, &sources);
+        notes.append(&mut logged.said);
+        asked.add_logged(&run, logged);
+    }
+    let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
+    let phases = phases::all(&sources.sources);
+    let (first, last) = extent(&sources.sources);
+    let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
+    let times = asking.times(&phases)?;
+    let window = asking.span(&times)?;
+    if let (Some("common"), Some((from, to))) = (ask.window, window) {
+        // What captures cover together is not the same for every command.
+        asking.flags = format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1));
+    }
+    let evidence = Evidence::gather(&sources, window)?;
+    let (families, judged) = asking.judge(&evidence, window, phases.iter().any(|p| p.name == "warmup"));
+    let verdicts = asking.verdicts(&evidence, &judged)?;
+    let figures = asking.figures(&evidence.edges, &times)?;
+    let (facts, mut not_read) = collect::table(&sources, &run);
+    for one in evidence.not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)).chain(&asked.not_read) {
+        if !not_read.iter().any(|known: &NotRead| known.name == one.name && known.why == one.why) {
+            not_read.push(one.clone());
+        }
+    }
+    let whole = window.or(first.zip(last)).or_else(|| asking.of_captures());
+    let named = ask.window.and_then(|w| phases.iter().find(|p| p.name == w));
+    let population = &judged.population;
+    let windowed = Windowed {
+        asked: ask.title(),
+        span: whole,
+        how: match (&times.how, window.is_some(), first.is_some()) {
+            (Some(how), _, _) => how.clone(),
+            (None, true, _) => "as given".into(),
+            (None, false, true) => "first to last stamp of its records; of metrics what each series has".into(),
+            (None, false, false) => "first to last sample of its captures".into(),
+        },
+        of_load: named.and_then(|p| p.requests),
+        router: population.router.len(),
+        engine: (!population.engine_unseen).then_some(population.engine.len()),
+        probes: population.probes.len(),
+        scraped: asking.scraped(window),
+        flags: asking.flags.clone(),
+    };
+    let hosts: BTreeSet<String> = sources.sources.iter().filter_map(|s| s.owner.host.clone()).collect();
+    let of_hosts = |f: &&String| f.starts_with("node_") || f.starts_with("DCGM_");
+    let side = Side {
+        run: name.to_string(),
+        assumed_utc: sources.sources.iter().filter(|s| s.clock.how == How::Assumed && extent(std::slice::from_ref(s)).0.is_some()).count(),
+        of_hosts: families.iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
+        empty: sources.sources.is_empty() && asked.captures.is_empty() && facts.rows.is_empty(),
+        extent: first.zip(last).or_else(|| asking.of_captures()),
+        facts,
+        window: windowed,
+        verdicts,
+        figures,
+        phases,
+        hosts,
+        not_read,
+    };
+    Ok((side, notes))
+}
+
+struct Asking<'a> {
+    ask: &'a Ask<'a>,
+    name: &'a str,
+    run: &'a Run,
+    sources: &'a Sources,
+    asked: &'a Asked<'a>,
+    workers: &'a [Worker],
+    /// Flags that ask a command for the same window; empty for the whole run.
+    flags: String,
+}
+
+impl Asking<'_> {
+    fn times(&self, phases: &[phases::Phase]) -> anyhow::Result<Times> {
+        let ask = self.ask;
+        let flags = Flags { since: ask.since, until: ask.until, window: ask.window, around: None, span: "" };
+        let covers = || {
+            let mut covers = Covers::default();
+            covers.add_hits(&self.asked.hits(ask.selectors));
+            Ok(covers)
+        };
+        let known = Known {
+            declared: &self.sources.declared,
+            phases: &|| Ok(phases.to_vec()),
+            stamp: &|event| locate::stamp(event, self.sources, self.name),
+            covers: &covers,
+        };
+        let times = Times::read(flags, &known)?;
+        if let Some(none) = &times.none {
+            bail!("{none}");
+        }
+        Ok(times)
+    }
+
+    /// The window, both ends closed by the run's own; `None` for the whole run.
+    fn span(&self, times: &Times) -> anyhow::Result<Option<(i64, i64)>> {
+        if times.open() {
+            return Ok(None);
+        }
+        let resolved = window::resolve(times, zone_of_flags(self.ask.tz)?, self.ask.now, self.sources)?;
+        let (first, last) = extent(&self.sources.sources);
+        let captured = self.of_captures();
+        let from = resolved.since.or(first).or(captured.map(|c| c.0)).context("the window has no start: no record has a stamp")?;
+        let to = resolved.until.or(last).or(captured.map(|c| c.1)).context("the window has no end: no record has a stamp")?;
+        if from >= to {
+            bail!("the window ends before it begins");
+        }
+        Ok(Some((from, to)))
+    }
+
+    /// First and last instant of the captures whose clock is known.
+    fn of_captures(&self) -> Option<(i64, i64)> {
+        let one = |c: &crate::metrics::Captured<'_>| {
+            let ((offset, _), (first, last)) = (c.dial().to_utc()?, c.extent()?);
+            Some((first.saturating_add(offset), last.saturating_add(offset)))
+        };
+        self.asked.captures.iter().filter_map(one).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    fn judge(&self, evidence: &Evidence<'_>, window: Option<(i64, i64)>, has_warmup: bool) -> (BTreeSet<String>, Judged) {
+        let scope = Scope { window, ..Scope::default() };
+        let (families, counters) = evidence.counters(self.run, self.asked, &scope);
+        let beside = Beside { families: families.clone(), counters, of_session: false, has_warmup, all_cites: false };
+        (families, evidence.judge(&scope, &beside))
+    }
+
+    fn verdicts(&self, evidence: &Evidence<'_>, judged: &Judged) -> anyhow::Result<Vec<Said>> {
+        let ids: Vec<&str> = evidence.edges.edges().iter().map(|e| e.id.as_str()).collect();
+        for asked in self.ask.edges {
+            if !ids.contains(&asked.as_str()) {
+                let near = run::declared::did_you_mean(asked, &ids).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                bail!("there is no edge `{asked}`{near} All: {}", ids.join(", "));
+            }
+        }
+        Ok(judged.verdicts.iter().filter_map(|v| self.said(evidence, v)).collect())
+    }
+
+    fn said(&self, evidence: &Evidence<'_>, verdict: &Verdict) -> Option<Said> {
+        let edge = evidence.edges.edges().get(verdict.edge)?;
+        if !self.ask.edges.is_empty() && !self.ask.edges.contains(&edge.id) {
+            return None;
+        }
+        let proofs = verdict.proofs.iter().filter_map(|p| {
+            let cites = p.cites.iter().map(|c| evidence.locator(*c)).collect();
+            Some(Proved { signal: evidence.edges.get(p.signal)?.id.clone(), records: p.records, requests: p.requests, cites })
+        });
+        let direct = verdict.counters.iter().filter(|c| evidence.edges.get(c.signal).is_some_and(|s| s.direct));
+        let counters = direct.map(|c| Counted {
+            series: c.series.clone(),
+            whose: c.worker.clone().unwrap_or_else(|| c.endpoint.clone()),
+            increase: c.inner,
+            at_most: c.outer,
+            before: c.base,
+            resets: c.resets,
+            cites: c.cites.clone(),
+        });
+        let missing = verdict.missing.iter().filter_map(|m| {
+            let title = &evidence.edges.instruments().get(m.instrument)?.title;
+            let cite = m.cite.map_or(String::new(), |c| format!(" by {}", evidence.locator(c)));
+            Some(format!("{title} ({}{cite})", m.why))
+        });
+        Some(Said {
+            edge: edge.id.clone(),
+            title: edge.title.clone(),
+            unit: edge.unit.clone(),
+            activity: verdict.activity,
+            why: verdict.why.clone(),
+            count: verdict.count,
+            amount: verdict.amount,
+            request: verdict.request.clone(),
+            session: verdict.session.clone(),
+            proofs: proofs.collect(),
+            counters: counters.collect(),
+            missing: missing.collect(),
+            reproduce: format!("corr edges {} --edge {}{}", shell(self.name), shell(&edge.id), self.flags),
+        })
+    }
+
+    /// The members that are compared; whether only where both runs have the family.
+    fn hits(&self, edges: &Edges) -> Vec<(Hit<'_>, bool)> {
+        if !self.ask.selectors.is_empty() {
+            return self.asked.hits(self.ask.selectors).into_iter().map(|hit| (hit, false)).collect();
+        }
+        let direct: Vec<String> = edges
+            .all()
+            .filter(|(at, signal)| {
+                let of = edges.edges().get(usize::from(at.edge)).map(|e| &e.id);
+                signal.direct && (self.ask.edges.is_empty() || of.is_some_and(|id| self.ask.edges.contains(id)))
+            })
+            .filter_map(|(_, signal)| signal.metric.as_deref().map(|m| corr_metrics::model::canonical(m).into_owned()))
+            .collect();
+        let all = self.asked.hits(&[]).into_iter().filter(|hit| !hit.captured.is_log());
+        let one = |hit: Hit<'_>| {
+            // A gauge that a signal names is a level at an instant, not an amount.
+            let named = direct.contains(&hit.group.name) && hit.group.typed.kind != Kind::Gauge;
+            let throughput = of_throughput(&hit.group.name, hit.group.typed.kind.word());
+            (named || throughput).then_some(!named)
+        };
+        all.filter_map(|hit| {
+            one(Hit { captured: hit.captured, group: hit.group, member: hit.member, series: hit.series.clone() }).map(|b| (hit, b))
+        })
+        .collect()
+    }
+
+    fn figures(&self, edges: &Edges, times: &Times) -> anyhow::Result<Vec<Figure>> {
+        let mut out = Vec::new();
+        for (hit, if_both) in self.hits(edges) {
+            let Some(placed) = self.placed(&hit, times)? else { continue };
+            for part in figures::of(&hit, &placed, QUANTILES) {
+                let flags = self.flags_of(&hit, &placed, times);
+                let role = |worker: &str| self.workers.iter().find(|w| w.name == worker).and_then(|w| w.role.clone());
+                let mapped = hit.captured.capture().endpoint(hit.member.endpoint).and_then(|e| workers::of(e, self.workers, &[]));
+                let role = mapped.as_ref().and_then(|m| role(&m.worker));
+                out.push(figure::of(figure::Part { run: self.name, hit: &hit, placed: &placed, part, mapped, role, flags, if_both }));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The window on the capture's clock; of the whole run what the member's own samples cover. `None` where it cannot be laid.
+    fn placed(&self, hit: &Hit<'_>, times: &Times) -> anyhow::Result<Option<Placed>> {
+        let captured = hit.captured;
+        if times.open() {
+            let Some((first, last)) = samples(hit) else { return Ok(None) };
+            return Ok(match captured.dial().to_utc() {
+                Some((offset, _)) => {
+                    Span { since: Some(first.saturating_add(offset)), until: Some(last.saturating_add(offset)) }.on(captured).ok()
+                }
+                None => Span { since: Some(first), until: Some(last) }.on_own(captured).ok(),
+            });
+        }
+        if let Some((from, to)) = self.span(times)?
+            && captured.dial().to_utc().is_some()
+        {
+            return Ok(Span { since: Some(from), until: Some(to) }.on(captured).ok());
+        }
+        if !times.only_of_run() {
+            return Ok(None);
+        }
+        let extent = captured.extent();
+        let zone = zone_of_flags(self.ask.tz)?;
+        let context = Context {
+            run_start: extent.map(|e| e.0),
+            run_end: extent.map(|e| e.1),
+            now: self.ask.now,
+            zone,
+            anchors: times.anchors.clone(),
+        };
+        let own = times.resolve(&context)?;
+        Ok(Span { since: own.since, until: own.until }.on_own(captured).ok())
+    }
+
+    /// The flags with which `corr metrics` takes the same window.
+    fn flags_of(&self, hit: &Hit<'_>, placed: &Placed, times: &Times) -> String {
+        if !times.open() {
+            return self.flags.clone();
+        }
+        match hit.captured.dial().to_utc() {
+            Some((offset, _)) => {
+                let at = |ns: i64| rfc3339(ns.saturating_add(offset), 1);
+                format!(" --since {} --until {}", at(placed.window.from()), at(placed.window.to()))
+            }
+            None => " --since start --until end".into(),
+        }
+    }
+
+    fn scraped(&self, window: Option<(i64, i64)>) -> Vec<Scraped> {
+        let mut out = Vec::new();
+        for captured in self.asked.captures.iter().filter(|c| !c.is_log()) {
+            let own = match window {
+                None => captured.extent(),
+                Some((from, to)) => captured.dial().to_utc().map(|(offset, _)| (from.saturating_sub(offset), to.saturating_sub(offset))),
+            };
+            let Some(own) = own else {
+                let (capture, target) = (captured.name.clone(), String::new());
+                out.push(Scraped { capture, target, fraction: None, scrapes: 0, gap: Some("where its clock began is not known".into()) });
+                continue;
+            };
+            let ask = Around::of(self.run, captured).ask(captured.capture(), own);
+            for one in coverage::of_endpoints(captured.capture(), &ask) {
+                let gap = gap(captured, &one);
+                let target = one.endpoint.clone();
+                out.push(Scraped { capture: captured.name.clone(), target, fraction: Some(one.fraction), scrapes: one.scrapes, gap });
+            }
+        }
+        out
+    }
+}
+
+/// Quantiles of histograms.
+const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
+
+fn gap(captured: &crate::metrics::Captured<'_>, covered: &Coverage) -> Option<String> {
+    let longest = covered.gaps.iter().max_by_key(|g| g.to.saturating_sub(g.from))?;
+    let dial = captured.dial();
+    let more = covered.gaps.len() - 1;
+    let others = if more == 0 { String::new() } else { format!(", and {more} more") };
+    Some(format!("not scraped from {} to {} ({}){others}", dial.show(longest.from), dial.show(longest.to), longest.cause.word()))
+}
+
+/// First and last sample of a member, on the capture's clock.
+fn samples(hit: &Hit<'_>) -> Option<(i64, i64)> {
+    let store = &hit.captured.capture().samples;
+    let ends = hit.series.iter().filter_map(|id| {
+        let blocks = store.blocks(id.0);
+        Some((blocks.first()?.first, blocks.last()?.last))
+    });
+    ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
