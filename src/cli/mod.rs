@@ -4,6 +4,7 @@ pub mod diff;
 pub mod edges;
 mod endpoints;
 pub mod facts;
+mod follow;
 pub mod index;
 pub mod metrics;
 pub mod probe;

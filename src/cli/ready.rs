@@ -9,6 +9,7 @@ use corr_parsers::stamp::Stamp;
 use corr_readiness::claim::{self, Answer, Claim};
 use corr_readiness::{Instant, Invocation, Options as Servers, UnitHistory};
 
+use super::follow::{self, Required};
 use super::exit;
 use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
@@ -36,6 +37,8 @@ use crate::run::{self, Options};
   corr ready runs/r42 --within 120s --outage-max 90s           a gate: 0 holds, 1 does not, 4 cannot be known
   corr ready runs/r42 --unit worker-0 --no-restarts
   corr query runs/r42 error --window 'outage:worker-0#1'       events while it was away
+  corr ready --follow --unit sglang-prefill --timeout 10m      the journal, until the unit is ready
+  corr ready --follow worker.log --health http://127.0.0.1:30000 --metrics http://127.0.0.1:30000
 
 Instants: started, exec'd, loading, loaded, listening, metrics live, ready, first served, first KV in use, last served, asked to stop, stopping,
 drained, ended.
@@ -43,9 +46,34 @@ drained, ended.
 Exit codes: 0 answered (or every claim holds), 1 a claim does not hold, a unit is not there, or a unit was never ready, 2 wrong usage or nothing
 readable, 3 answered, but a source could not be read, 4 it cannot be known from what is there. 2 wins over 4, 4 over 3, 3 over 1.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes; `-` for standard input.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    /// Run directory, file, or glob in quotes; `-` for standard input. With --follow a file that is being written, as PATH or UNIT=PATH.
+    #[arg(value_name = "RUN", required_unless_present = "follow")]
+    pub run: Option<String>,
+    /// Watch while it happens: files through rotation and truncation, the journal, /health and /metrics; ends when the requirement holds for every unit (0),
+    /// a unit failed or the time is over (1), or it cannot be known (4).
+    #[arg(long, conflicts_with_all = ["since", "until", "within", "outage_max", "no_restarts", "store"])]
+    pub follow: bool,
+    /// With --follow: an endpoint of metrics, as URL or UNIT=URL.
+    #[arg(long, value_name = "URL", requires = "follow")]
+    pub metrics: Vec<String>,
+    /// With --follow: an endpoint of health, as URL or UNIT=URL.
+    #[arg(long, value_name = "URL", requires = "follow")]
+    pub health: Vec<String>,
+    /// With --follow: follow the journal of every unit too; done anyway where no file and no endpoint is named.
+    #[arg(long, requires = "follow")]
+    pub journal: bool,
+    /// With --follow: how long at most.
+    #[arg(long, value_name = "DURATION", default_value = "10m")]
+    pub timeout: String,
+    /// With --follow: from one poll of an endpoint to the next.
+    #[arg(long, value_name = "DURATION", default_value = "1s")]
+    pub every: String,
+    /// With --follow: what must hold of every unit.
+    #[arg(long, value_enum, default_value_t = Required::Ready)]
+    pub require: Required,
+    /// With --follow: a metric that must appear; a negative answer says whether it is lazy or missing.
+    #[arg(long, value_name = "NAME", requires = "follow")]
+    pub expect_metric: Vec<String>,
     /// A further run directory, file or glob, read together with RUN.
     #[arg(long = "also", value_name = "RUN")]
     pub also: Vec<String>,
@@ -90,23 +118,33 @@ pub struct Args {
     pub format_of: Vec<String>,
 }
 
+impl Args {
+    /// The run, as it was given.
+    fn name(&self) -> &str {
+        self.run.as_deref().unwrap_or_default()
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    if args.follow {
+        return follow::run(args, color, out, err);
+    }
     let claims = claims(args)?;
     let servers = servers(args)?;
-    let mut runs = vec![args.run.clone()];
+    let mut runs = vec![args.name().to_string()];
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let sources = sources::open(&runs, &options, args.store.as_deref())?;
     // A store that was moved without its run has no captures.
-    let opened = if args.run == "-" || std::path::Path::new(&args.run).exists() || sources.sources.is_empty() {
+    let opened = if args.name() == "-" || std::path::Path::new(args.name()).exists() || sources.sources.is_empty() {
         Some(run::open(&runs, &options)?)
     } else {
         run::open(&runs, &options).ok()
     };
     let asked = opened.as_ref().map(|run| evidence::captures(run, &options, args.store.as_deref())).transpose()?;
     if sources.sources.is_empty() && asked.as_ref().is_none_or(|asked| asked.captures.is_empty()) {
-        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.run))?;
+        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(args.name()))?;
         return Ok(exit::ERROR);
     }
     let window = window(args, &sources, now)?;
@@ -131,14 +169,14 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let Some((units, others)) = chosen(args, &found, window, err)? else { return Ok(graver(worst, exit::NOTHING)) };
     if units.is_empty() {
-        nothing(&found, &others, &args.run, err)?;
+        nothing(&found, &others, args.name(), err)?;
         return Ok(graver(worst, exit::NOTHING));
     }
     let claimed: Vec<Claimed> = units.iter().flat_map(|unit| claims.iter().map(|claim| judge(unit, claim, window))).collect();
     let captures = asked.as_ref().map_or(&[][..], |asked| &asked.captures);
     let places = Places::new(&cites(&found, &units, &claimed), &sources, captures);
     let lives = Lives {
-        run: &args.run,
+        run: args.name(),
         history: &found.history,
         units: &units,
         places: &places,
