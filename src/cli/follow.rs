@@ -38,7 +38,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let outcome = corr_live::block_on(async {
         stop.on_signals()?;
         let told = |transition: &Transition| {
-            bar.set_message(terminal(&transition.says).into_owned());
+            bar.set_message(terminal(&format!("{} {}", transition.unit, words(transition))).into_owned());
             let written = bar.suspend(|| match args.format {
                 Format::Jsonl => line_of(transition, out),
                 Format::Json => Ok(()),
@@ -116,12 +116,21 @@ fn text_of(transition: &Transition, paint: Paint, out: &mut dyn Write) -> std::i
     let at = paint.tone(Tone::Dim, &rfc3339(transition.seen_at, 1_000_000));
     let unit = paint.tone(Tone::Kind, &terminal(&transition.unit));
     let before = if transition.before { " (before following began)" } else { "" };
-    writeln!(out, "{at} {unit} {}{before}", terminal(&transition.says))?;
+    writeln!(out, "{at} {unit} {}{before}", terminal(&words(transition)))?;
     for cite in transition.cites.iter().take(2) {
         let place = paint.tone(Tone::Place, &format!("{}@{}", terminal(&cite.source), cite.offset));
         writeln!(out, "  {place} {}", terminal(&cite.text))?;
     }
     Ok(())
+}
+
+/// What it is, and what is said of it.
+fn words(transition: &Transition) -> String {
+    let what = match serde_json::to_value(transition.what) {
+        Ok(serde_json::Value::String(what)) => what.replace('_', " "),
+        _ => String::new(),
+    };
+    if transition.says.is_empty() { what } else { format!("{what}: {}", transition.says) }
 }
 
 fn line_of(transition: &Transition, out: &mut dyn Write) -> std::io::Result<()> {
