@@ -15,3 +15,4 @@ pub mod query;
 pub mod render;
 pub mod run;
 pub mod store;
+pub mod timeline;

@@ -10,6 +10,7 @@ mod query_metrics;
 pub mod scrape;
 pub mod show;
 pub mod sources;
+pub mod timeline;
 pub mod trace;
 mod window;
 
@@ -62,6 +63,7 @@ enum Command {
     Metrics(Box<metrics::Args>),
     Edges(Box<edges::Args>),
     Trace(trace::Args),
+    Timeline(Box<timeline::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -79,6 +81,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
+        Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),

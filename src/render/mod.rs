@@ -9,3 +9,4 @@ pub mod paint;
 pub mod safe;
 pub mod shown;
 pub mod sources;
+pub mod timeline;
