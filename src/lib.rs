@@ -11,6 +11,7 @@
 pub mod cli;
 pub mod evidence;
 pub mod metrics;
+pub mod note;
 pub mod query;
 pub mod render;
 pub mod run;

@@ -4,6 +4,7 @@ pub mod edges;
 mod endpoints;
 pub mod index;
 pub mod metrics;
+pub mod note;
 pub mod probe;
 pub mod query;
 mod query_metrics;
@@ -64,6 +65,7 @@ enum Command {
     Edges(Box<edges::Args>),
     Trace(trace::Args),
     Timeline(Box<timeline::Args>),
+    Note(Box<note::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -82,6 +84,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
+        Command::Note(args) => note::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),

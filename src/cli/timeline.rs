@@ -27,6 +27,9 @@ use crate::render::timeline::Writer;
 use crate::run::{self, Options, Run};
 use crate::timeline::{Row, Settings, Timeline, Totals};
 
+/// Rows that are shown where nothing else is asked for.
+pub(super) const LIMIT: usize = 100;
+
 /// What a timeline, or a note with one, is asked about.
 #[derive(clap::Args, Debug)]
 pub struct Asking {
@@ -70,7 +73,7 @@ pub struct Asking {
     #[arg(long)]
     pub all: bool,
     /// Show at most this many rows, marks and errors first; 0 shows all.
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = LIMIT)]
     pub limit: usize,
     /// Where the index is kept.
     #[arg(long, value_name = "DIR")]

@@ -110,10 +110,19 @@ pub fn csv(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// For notes.
 pub fn markdown(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "| {} |", HEAD.join(" | "))?;
-    writeln!(out, "|{}", "---|".repeat(HEAD.len()))?;
-    for row in rows(edged) {
-        let cells: Vec<String> = row.iter().map(|c| markdown_cell(c)).collect();
+    markdown_with(edged, None, out)
+}
+
+/// For notes, with a last column of which `cell` gives the Markdown.
+pub fn markdown_with(edged: &Edged<'_>, last: Option<(&str, &mut dyn FnMut(&Verdict) -> String)>, out: &mut dyn Write) -> io::Result<()> {
+    let (head, mut cell) = last.unzip();
+    let mut names = HEAD.to_vec();
+    names.extend(head);
+    writeln!(out, "| {} |", names.join(" | "))?;
+    writeln!(out, "|{}", "---|".repeat(names.len()))?;
+    for (row, verdict) in rows(edged).iter().zip(edged.verdicts()) {
+        let mut cells: Vec<String> = row.iter().map(|c| markdown_cell(c)).collect();
+        cells.extend(cell.as_mut().map(|cell| cell(verdict)));
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     Ok(())
