@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use super::events::Format;
+use super::events::{Format, plain};
 use super::paint::{Paint, Tone};
 use super::safe;
 use super::shown::{Shown, beside_words};
@@ -148,26 +148,40 @@ pub fn who(event: &Shown) -> String {
 
 /// What happened, on one line of at most so many characters, `…` where it was cut.
 pub fn message(row: &Row, most: usize) -> String {
-    let mut text = String::new();
-    if row.folded == Folded::Run && row.ranges.len() > RANGES {
-        let mut short = row.clone();
-        short.ranges.truncate(RANGES);
-        text = format!("{}, and {} more", short.words(), row.ranges.len() - RANGES);
-    }
-    if text.is_empty() {
-        text = row.words();
-    }
+    let text = match row.folded {
+        Folded::Run if row.ranges.len() > RANGES => {
+            let mut short = row.clone();
+            short.ranges.truncate(RANGES);
+            format!("{}, and {} more", short.words(), row.ranges.len() - RANGES)
+        }
+        Folded::Run => row.words(),
+        // A message that is not shown whole says less than what was read of it.
+        Folded::No | Folded::Repeats => read_of(row, most).unwrap_or_else(|| row.words()),
+    };
     let mut lines = text.lines();
-    let first = lines.next().unwrap_or("").to_string();
+    let first = lines.next().unwrap_or("");
     let more = lines.count();
-    let mut cut: String = first.chars().take(most).collect();
-    if cut.len() < first.len() {
+    let mut cut = first.to_string();
+    if let Some((end, _)) = first.char_indices().nth(most) {
+        cut.truncate(end);
         cut.push('…');
     }
     if more > 0 {
         cut.push_str(&format!(" … +{more} lines"));
     }
     cut
+}
+
+/// Ids and fields of an event whose message is longer than what is shown.
+fn read_of(row: &Row, most: usize) -> Option<String> {
+    let event = &row.first;
+    if event.fields.is_empty() || event.message.lines().next().unwrap_or("").chars().nth(most).is_none() {
+        return None;
+    }
+    let times = if row.count > 1 { format!("×{} ", row.count) } else { String::new() };
+    let ids = event.ids.iter().map(|(kind, id)| format!("{}={id}", kind.field()));
+    let fields = event.fields.iter().map(|(name, _, value)| format!("{name}={}", plain(value)));
+    Some(times + &ids.chain(fields).collect::<Vec<_>>().join(" "))
 }
 
 /// Kind and message, for a table.

@@ -57,7 +57,7 @@ pub fn mark(kind: &str) -> Option<Mark> {
         "server_ready" | "service_ready" | "gateway_ready" | "model_ready" | "infra_ready" => Mark::Ready,
         "sigterm" | "draining" | "forced_exit" | "kill_process_tree" | "uvicorn_shutdown" | "uvicorn_finished" | "gateway_stop"
         | "unit_stopping" | "unit_stopped" | "unit_deactivated" | "unit_finished" | "unit_killing" | "unit_signal_sent"
-        | "process_exited" | "run_interrupted" | "run_ended" | "shutdown" => Mark::Stop,
+        | "process_exited" | "run_interrupted" | "run_ended" => Mark::Stop,
         "exception"
         | "child_crashed"
         | "sigquit"
@@ -176,13 +176,14 @@ fn path(event: &Shown) -> Option<&'static str> {
 }
 
 /// Numbers that say where a line comes from and not what it says: no range is made of them.
-const NO_QUANTITY: &[&str] =
-    &["client_port", "port", "line", "pid", "tid", "thread_id", "event_id", "sequence", "dp_rank", "tp_rank", "pp_rank"];
+const NO_QUANTITY: &[&str] = &["line", "pid", "tid", "sequence"];
+const NO_QUANTITY_ENDS: &[&str] = &["port", "_id", "_rank", "_hash"];
 
 /// The numbers of an event of which ranges are made.
 pub fn quantities(event: &Shown) -> impl Iterator<Item = (&str, &serde_json::Number)> {
     event.fields.iter().filter_map(|(name, _, value)| match value {
-        Json::Number(n) if !NO_QUANTITY.contains(&name.as_str()) => Some((name.as_str(), n)),
+        Json::Number(_) if NO_QUANTITY.contains(&name.as_str()) || NO_QUANTITY_ENDS.iter().any(|end| name.ends_with(end)) => None,
+        Json::Number(n) => Some((name.as_str(), n)),
         _ => None,
     })
 }
