@@ -177,7 +177,7 @@ impl Note<'_> {
             };
             let proofs = verdict.proofs.iter().filter_map(|p| of_proof(&p.cites));
             let counters = verdict.counters.iter().filter(|c| c.moved()).flat_map(|c| c.cites.first().cloned());
-            proofs.chain(counters).take(CITES).map(|text| notes.cite(text)).collect::<Vec<_>>().join("")
+            proofs.chain(counters).take(CITES).map(|text| notes.cite(text)).collect::<Vec<_>>().join(" ")
         };
         let mut table = Vec::new();
         // Writing to memory cannot fail.

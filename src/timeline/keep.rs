@@ -1,8 +1,10 @@
-//! Which rows are shown where not all are: marks first, then errors, warnings and all others, of one weight the earliest.
+//! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, and all
+//! others; of one weight the earliest.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use super::kinds;
 use super::row::Row;
 
 /// Keeps the most telling rows.
@@ -72,7 +74,8 @@ fn weight(row: &Row) -> u8 {
     let level = match row.first.level {
         Some("error" | "fatal") => 1,
         Some("warn") => 2,
-        _ => 3,
+        _ if kinds::telling(row.first.kind) => 3,
+        _ => 4,
     };
     if row.mark.is_some() { 0 } else { level }
 }

@@ -138,6 +138,32 @@ const PERIODIC: &[&str] = &[
     "planned_request",
 ];
 
+/// Beginnings of kinds that say what became of a cache entry or a request.
+const TELLING: &[&str] = &[
+    "hicache_prefetch",
+    "hicache_lookup",
+    "hicache_backup_failed",
+    "hicache_dropped",
+    "hicache_storage_",
+    "kvbm_onboard",
+    "kvbm_offload",
+    "retract",
+    "migration",
+    "pd_",
+    "request_error",
+    "request_abort",
+    "request_cancellation",
+    "client_disconnect",
+    "stream_failure",
+    "gateway_retry",
+    "gateway_breaker",
+];
+
+/// A kind that is shown before others where not all can be.
+pub fn telling(kind: &str) -> bool {
+    TELLING.iter().any(|beginning| kind.starts_with(beginning))
+}
+
 /// Paths that health checks ask for, and those that scrapers do.
 const PROBES: &[&str] =
     &["/health", "/health_generate", "/healthz", "/livez", "/live", "/readyz", "/ready", "/ping", "/liveness", "/readiness"];

@@ -18,7 +18,8 @@ fn at(kind: &'static str, message: &str, second: i64) -> Shown {
 
 fn batch(second: i64, usage: f64) -> Shown {
     let mut event = at("decode_batch", &format!("Decode batch, token usage: {usage}"), second);
-    event.fields = vec![("token_usage".into(), "token usage".into(), json!(usage)), ("queue_reqs".into(), "#queue-req".into(), json!(second))];
+    event.fields =
+        vec![("token_usage".into(), "token usage".into(), json!(usage)), ("queue_reqs".into(), "#queue-req".into(), json!(second))];
     event
 }
 
@@ -85,7 +86,8 @@ fn probes_are_apart_from_other_calls() {
         event.fields = vec![("path".into(), "path".into(), json!(path)), ("status".into(), "status".into(), json!(200))];
         event
     };
-    let events = vec![access("/health", 1), access("/metrics", 1), access("/health?x=1", 2), access("/generate", 3), access("/v1/models", 4)];
+    let events =
+        vec![access("/health", 1), access("/metrics", 1), access("/health?x=1", 2), access("/generate", 3), access("/v1/models", 4)];
     let rows = fold(events, false);
     let of: Vec<(u64, &str)> = rows.iter().map(|r| (r.count, r.of)).collect();
     assert_eq!(of, [(2, "of health probes"), (1, "of scrapes"), (2, "of other calls")]);
