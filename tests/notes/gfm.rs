@@ -1,46 +1,75 @@
-//! Reads Markdown as GitHub does, and says what is in it.
+//! Reads Markdown as renderers do, and says what is in it.
+//!
+//! The parser knows tables, footnotes, strikethrough, task lists and mathematics. Links that nothing marks, mentions and references, which GitHub and GitLab
+//! make of plain text, it does not make: text outside of code is looked at for them here.
 
-use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, Options, parse_document};
+use std::collections::BTreeSet;
 
-fn options() -> Options<'static> {
-    let mut options = Options::default();
-    options.extension.table = true;
-    options.extension.autolink = true;
-    options.extension.strikethrough = true;
-    options.extension.tasklist = true;
-    options.extension.footnotes = true;
-    options.extension.math_dollars = true;
-    options
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+fn events(markdown: &str) -> Parser<'_> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_GFM;
+    Parser::new_ext(markdown, options)
 }
 
 /// The text of a cell, and the names of everything in it that is more than text and code.
+#[derive(Default)]
 pub struct Cell {
     pub text: String,
     pub markup: Vec<String>,
+    /// Text since the last code.
+    plain: String,
+}
+
+impl Cell {
+    fn code(&mut self) {
+        self.markup.extend(bare_link(&self.plain));
+        self.plain.clear();
+    }
+}
+
+/// What of a text a renderer would link though nothing marks it.
+fn bare_link(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let numbered = |sign: &str| lower.match_indices(sign).any(|(at, _)| lower[at + sign.len()..].starts_with(|c: char| c.is_ascii_digit()));
+    let linked =
+        lower.contains("://") || lower.contains("www.") || lower.contains('@') || ["#", "!", "gh-"].iter().any(|sign| numbered(sign));
+    linked.then(|| format!("a bare link in {text}"))
 }
 
 /// Rows of cells, of every table.
 pub fn cells(markdown: &str) -> Vec<Vec<Vec<Cell>>> {
-    let arena = Arena::new();
-    let root = parse_document(&arena, markdown, &options());
-    let is = |node: &AstNode<'_>, what: fn(&NodeValue) -> bool| what(&node.data.borrow().value);
-    let tables = root.descendants().filter(|n| is(n, |v| matches!(v, NodeValue::Table(_))));
-    let row = |row: &AstNode<'_>| row.children().filter(|n| is(n, |v| matches!(v, NodeValue::TableCell))).map(cell).collect();
-    tables.map(|t| t.children().filter(|n| is(n, |v| matches!(v, NodeValue::TableRow(_)))).map(row).collect()).collect()
-}
-
-fn cell(node: &AstNode<'_>) -> Cell {
-    let mut cell = Cell { text: String::new(), markup: Vec::new() };
-    for inner in node.descendants().skip(1) {
-        match &inner.data.borrow().value {
-            NodeValue::Text(text) => cell.text.push_str(text),
-            NodeValue::Code(code) => cell.text.push_str(&code.literal),
-            NodeValue::FootnoteReference(_) => cell.markup.push("footnote".into()),
-            other => cell.markup.push(format!("{other:?}").chars().take(40).collect()),
+    let mut tables: Vec<Vec<Vec<Cell>>> = Vec::new();
+    let mut inside: Option<Cell> = None;
+    for event in events(markdown) {
+        match (event, &mut inside) {
+            (Event::Start(Tag::Table(_)), None) => tables.push(Vec::new()),
+            (Event::Start(Tag::TableHead | Tag::TableRow), None) => tables.last_mut().expect("a table").push(Vec::new()),
+            (Event::Start(Tag::TableCell), None) => inside = Some(Cell::default()),
+            (Event::End(TagEnd::TableCell), Some(_)) => {
+                let mut cell = inside.take().expect("a cell");
+                cell.code();
+                tables.last_mut().and_then(|t| t.last_mut()).expect("a row").push(cell);
+            }
+            (Event::Text(text), Some(cell)) => {
+                cell.text.push_str(&text);
+                cell.plain.push_str(&text);
+            }
+            (Event::Code(text), Some(cell)) => {
+                cell.code();
+                cell.text.push_str(&text);
+            }
+            (Event::FootnoteReference(_), Some(cell)) => cell.markup.push("footnote".into()),
+            (other, Some(cell)) => cell.markup.push(format!("{other:?}")),
+            _ => {}
         }
     }
-    cell
+    tables
 }
 
 /// Rows and columns of each table.
@@ -55,31 +84,41 @@ pub fn tables(markdown: &str) -> Vec<(usize, usize)> {
 
 /// Checks a whole note: nothing in it but headings, paragraphs, lists, tables, code, footnotes that resolve, and the two comments of each block.
 pub fn whole(markdown: &str) {
-    let arena = Arena::new();
-    let root = parse_document(&arena, markdown, &options());
-    let (mut comments, mut references, mut definitions) = (0, std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
-    for node in root.descendants() {
-        match &node.data.borrow().value {
-            NodeValue::HtmlBlock(html) => {
-                let text = html.literal.trim();
+    let (mut comments, mut references, mut definitions) = (0, BTreeSet::new(), BTreeSet::new());
+    let (mut plain, mut fenced) = (String::new(), false);
+    for event in events(markdown) {
+        let goes_on = matches!(event, Event::Text(_));
+        match event {
+            Event::Html(html) => {
+                let text = html.trim();
                 assert!(text.starts_with("<!-- corr:") && text.ends_with(" -->") && text.lines().count() == 1, "an HTML block: {text}");
                 comments += 1;
             }
-            NodeValue::FootnoteReference(reference) => drop(references.insert(reference.name.clone())),
-            NodeValue::FootnoteDefinition(definition) => drop(definitions.insert(definition.name.clone())),
-            NodeValue::Document
-            | NodeValue::Heading(_)
-            | NodeValue::Paragraph
-            | NodeValue::List(_)
-            | NodeValue::Item(_)
-            | NodeValue::Table(_)
-            | NodeValue::TableRow(_)
-            | NodeValue::TableCell
-            | NodeValue::Text(_)
-            | NodeValue::SoftBreak
-            | NodeValue::Code(_)
-            | NodeValue::CodeBlock(_) => {}
+            Event::FootnoteReference(name) => drop(references.insert(name.to_string())),
+            Event::Start(Tag::FootnoteDefinition(name)) => drop(definitions.insert(name.to_string())),
+            Event::Start(Tag::CodeBlock(_)) => fenced = true,
+            Event::End(TagEnd::CodeBlock) => fenced = false,
+            Event::Text(text) if !fenced => plain.push_str(&text),
+            Event::Start(
+                Tag::HtmlBlock
+                | Tag::Heading { .. }
+                | Tag::Paragraph
+                | Tag::List(None)
+                | Tag::Item
+                | Tag::Table(_)
+                | Tag::TableHead
+                | Tag::TableRow
+                | Tag::TableCell,
+            )
+            | Event::End(_)
+            | Event::Text(_)
+            | Event::Code(_)
+            | Event::SoftBreak => {}
             other => panic!("a note has no {other:?}"),
+        }
+        if !goes_on {
+            assert_eq!(bare_link(&plain), None);
+            plain.clear();
         }
     }
     assert!(comments > 0 && comments % 2 == 0, "{comments} comments");
