@@ -111,11 +111,18 @@ fn windows_and_ids_choose_the_events() {
 #[test]
 fn samples_stand_beside_the_rows() {
     let place = Place::with("metrics-run");
-    let args = ["metrics-run", "kind:decode_batch", "--around", "metrics-run/logs/worker-0.log:10", "--span", "1ms", "--metrics"];
-    let ran = place.corr(&[&["timeline"], args.as_slice(), &["sglang:token_usage{tp_rank=\"0\"}"]].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("0.4824 (0.131203 s before), 0.5444 (0.868794 s after)"), "{}", ran.stdout);
-    let note = place.corr(&[&["note", "n.md"], args.as_slice(), &["sglang:token_usage{tp_rank=\"0\"}", "--stdout"]].concat());
+    let selector = "sglang:token_usage{tp_rank=\"0\"}";
+    let args = ["metrics-run", "kind:decode_batch", "--around", "metrics-run/logs/worker-0.log:10", "--span", "1ms", "--metrics", selector];
+    // The scrapes of `raw_prometheus.jsonl` around the second of each line: 42.87 has 0.4557, 43.87 0.4824, 45.87 0.5444 (by jq).
+    let each = place.corr(&[&["timeline", "--all"], args.as_slice()].concat());
+    assert_eq!(each.code, Some(0), "{}", each.stderr);
+    assert!(each.stdout.contains("0.4824 (0.131203 s before), 0.5444 (0.868794 s after)"), "{}", each.stdout);
+    // One row for the three lines of 43, 44 and 45: the sample before the first and the one after the last.
+    let folded = place.corr(&[&["timeline"], args.as_slice()].concat());
+    assert!(folded.stdout.contains("decode_batch (worker-0) 3 lines"), "{}", folded.stdout);
+    assert!(folded.stdout.contains(" 0.4557 (0.127228 s before), "), "{}", folded.stdout);
+    assert_eq!(folded.stdout.matches(" after)").count(), 1, "{}", folded.stdout);
+    let note = place.corr(&[&["note", "n.md"], args.as_slice(), &["--stdout"]].concat());
     assert!(note.stdout.contains("| evidence | metrics |"), "{}", note.stdout);
     gfm::whole(&note.stdout);
 }

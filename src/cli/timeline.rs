@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use corr_parsers::clock::How;
 use corr_parsers::ids::IdKind;
+use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
 
 use super::query::zone_of_flags;
@@ -307,7 +308,12 @@ pub(super) fn rows(
     let beside = joined.map(Joined::beside);
     let mut put = |mut row: Row| {
         if let Some(beside) = &beside {
+            // Beside several events stand the sample before the first and the one after the last.
+            let own = row.first.stamp;
+            let last = row.last.as_ref().and_then(|last| last.stamp);
+            row.first.stamp = own.zip(last).map(|(first, last)| Stamp { start: first.start, end: last.end.max(first.end) }).or(own);
             query_metrics::put(&mut row.first, beside);
+            row.first.stamp = own;
         }
         give(row)
     };

@@ -50,7 +50,11 @@ pub fn write(note: &Note<'_>) -> String {
         by_activity.entry(verdict.activity.name()).or_default().push(id);
     }
     lines.extend(by_activity.iter().map(|(activity, edges)| format!("  {activity}: {}", edges.join(", "))));
-    lines.extend(needed(note.edged).iter().map(|((what, _), edges)| format!("  {UNPROVABLE} by {what}: {}", edges.join(", "))));
+    let mut unprovable: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for ((what, _), edges) in needed(note.edged) {
+        unprovable.entry(what).or_default().extend(edges);
+    }
+    lines.extend(unprovable.iter().map(|(what, edges)| format!("  {UNPROVABLE} by {what}: {}", edges.join(", "))));
     lines.extend(note.commands.iter().cloned());
     let mut out = String::from("```\n");
     for line in lines {

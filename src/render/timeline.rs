@@ -155,8 +155,7 @@ pub fn message(row: &Row, most: usize) -> String {
             format!("{}, and {} more", short.words(), row.ranges.len() - RANGES)
         }
         Folded::Run => row.words(),
-        // A message that is not shown whole says less than what was read of it.
-        Folded::No | Folded::Repeats => read_of(row, most).unwrap_or_else(|| row.words()),
+        Folded::No | Folded::Repeats => read_of(row).unwrap_or_else(|| row.words()),
     };
     let mut lines = text.lines();
     let first = lines.next().unwrap_or("");
@@ -172,15 +171,20 @@ pub fn message(row: &Row, most: usize) -> String {
     cut
 }
 
-/// Ids and fields of an event whose message is longer than what is shown.
-fn read_of(row: &Row, most: usize) -> Option<String> {
+/// A message longer than this says less, cut, than what was read of it: a whole request or configuration in one line.
+const LONG: usize = 400;
+
+/// Ids and fields of an event whose message is far longer than what is shown.
+fn read_of(row: &Row) -> Option<String> {
     let event = &row.first;
-    if event.fields.is_empty() || event.message.lines().next().unwrap_or("").chars().nth(most).is_none() {
-        return None;
-    }
+    // Where in its program a line was written says nothing of what happened.
+    let says = |name: &str| !matches!(name, "target" | "spans" | "file" | "line" | "span_name" | "parent_id");
+    let mut fields = event.fields.iter().filter(|(name, _, _)| says(name)).peekable();
+    event.message.lines().next()?.chars().nth(LONG)?;
+    fields.peek()?;
     let times = if row.count > 1 { format!("×{} ", row.count) } else { String::new() };
     let ids = event.ids.iter().map(|(kind, id)| format!("{}={id}", kind.field()));
-    let fields = event.fields.iter().map(|(name, _, value)| format!("{name}={}", plain(value)));
+    let fields = fields.map(|(name, _, value)| format!("{name}={}", plain(value)));
     Some(times + &ids.chain(fields).collect::<Vec<_>>().join(" "))
 }
 

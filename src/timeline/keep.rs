@@ -1,11 +1,11 @@
-//! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, and all
-//! others; of one weight the earliest.
+//! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, runs, and all others; of one
+//! weight the earliest.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::kinds;
-use super::row::Row;
+use super::row::{Folded, Row};
 
 /// Keeps the most telling rows.
 pub struct Keep {
@@ -75,7 +75,8 @@ fn weight(row: &Row) -> u8 {
         Some("error" | "fatal") => 1,
         Some("warn") => 2,
         _ if kinds::telling(row.first.kind) => 3,
-        _ => 4,
+        _ if row.folded == Folded::Run => 4,
+        _ => 5,
     };
     if row.mark.is_some() { 0 } else { level }
 }
