@@ -97,10 +97,17 @@ fn windows_and_ids_choose_the_events() {
     // `grep -n warm-p0 logs/server.log`: lines 45, 46, 49.
     assert_eq!(kinds(&["--request", "warm-p0"]), ["request_received", "hicache_prefetch", "request_finished"]);
     assert_eq!(kinds(&["kind:exception"]), ["exception"]);
-    // Its second has 37 lines, of crash.log alone.
+    // The second has the 9 records of crash.log and no other.
     let around = place.corr(&["timeline", "sglang-run", "--around", "sglang-run/logs/crash.log:7", "--span", "1s", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&around.stdout).expect("JSON");
     assert_eq!(json["summary"]["events"], 9);
+    // `zcat artifacts/*.gz | grep -c sess-000`: 4 requests, which the router's and the workers' logs name by their ids alone.
+    let place = Place::with("direct-run");
+    let ran = place.corr(&["timeline", "direct-run", "--session", "sess-000", "--all", "--format", "jsonl"]);
+    for kind in ["request_end", "request_received", "worker_request_received", "worker_selected", "request_completed"] {
+        assert_eq!(ran.stdout.matches(&format!("\"kind\":\"{kind}\"")).count(), 4, "{kind}: {}", ran.stderr);
+    }
+    let place = Place::with("sglang-run");
     for args in [["--session", "nobody"], ["--request", "nothing"]] {
         let ran = place.corr(&[&["timeline", "sglang-run"], args.as_slice()].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);

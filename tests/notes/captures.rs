@@ -65,8 +65,12 @@ fn starts_stops_and_probes_are_those_of_the_drivers() {
             let (exec, healthy) = (life["exec"].as_f64().expect("exec"), life["first_health_200"].as_f64().expect("health"));
             assert!(seconds(row, "end_ns") >= exec && seconds(row, "start_ns") <= healthy + 1.0, "{name}: {row}");
         }
-        let told = lives.iter().filter(|l| l["sigterm_sent"].is_number()).count() as u64;
-        assert!(count(of("sigterm")) >= told.min(1), "{name}: {told} were told to stop");
+        let told: Vec<&Value> = lives.iter().filter(|l| l["sigterm_sent"].is_number()).collect();
+        let stops = of("sigterm");
+        assert_eq!((stops.len(), count(stops.iter().copied())), (told.len(), told.len() as u64), "{name}: lives that were told to stop");
+        for (row, life) in stops.iter().zip(&told) {
+            assert!(row["mark"] == "stop" && seconds(row, "end_ns") >= life["sigterm_sent"].as_f64().expect("sigterm"), "{name}: {row}");
+        }
 
         // Every probe that a server answered is an access line, and is folded as one.
         let polls = lines(&cases.join(name).join("health.jsonl"));
@@ -78,11 +82,12 @@ fn starts_stops_and_probes_are_those_of_the_drivers() {
         let batches = of("prefill_batch").len() + of("decode_batch").len();
         assert!(count(of("prefill_batch")) + count(of("decode_batch")) > 4 * batches as u64, "{name}: batches are folded");
         println!(
-            "{name}: {} events in {} rows; {} starts, {} ready, {answered} answered probes in {} rows, as the driver has them",
+            "{name}: {} events in {} rows; {} starts, {} ready, {} told to stop, {answered} answered probes in {} rows, as the driver has them",
             summary["events"],
             rows.len(),
             starts.len(),
             ready.len(),
+            told.len(),
             probes.len()
         );
     }

@@ -113,8 +113,11 @@ pub fn markdown(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     markdown_with(edged, None, out)
 }
 
-/// For notes, with a last column of which `cell` gives the Markdown.
-pub fn markdown_with(edged: &Edged<'_>, last: Option<(&str, &mut dyn FnMut(&Verdict) -> String)>, out: &mut dyn Write) -> io::Result<()> {
+/// A column's name, and what gives its Markdown.
+pub type Column<'c> = (&'c str, &'c mut dyn FnMut(&Verdict) -> String);
+
+/// For notes, with a last column of the caller's.
+pub fn markdown_with(edged: &Edged<'_>, last: Option<Column<'_>>, out: &mut dyn Write) -> io::Result<()> {
     let (head, mut cell) = last.unzip();
     let mut names = HEAD.to_vec();
     names.extend(head);

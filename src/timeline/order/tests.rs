@@ -5,7 +5,10 @@ use super::super::{Order, Row};
 use super::Marker;
 use crate::render::shown::Shown;
 
-fn marked(rows: &[(&str, Option<(i64, i64)>, bool)], several: bool) -> Vec<(u64, Order)> {
+/// Source, stamp, and whether its zone was assumed.
+type Given<'g> = (&'g str, Option<(i64, i64)>, bool);
+
+fn marked(rows: &[Given<'_>], several: bool) -> Vec<(u64, Order)> {
     let mut marker = Marker::new(several);
     let mut out = Vec::new();
     let mut give = |row: Row| -> Result<(), ()> {
@@ -44,7 +47,7 @@ proptest! {
     fn marks_are_those_of_all_pairs(rows in prop::collection::vec((0usize..3, 0i64..40, 1i64..12), 0..40)) {
         let mut rows = rows;
         rows.sort_by_key(|r| r.1);
-        let named: Vec<(&str, Option<(i64, i64)>, bool)> =
+        let named: Vec<Given<'_>> =
             rows.iter().map(|(s, start, width)| (["a", "b", "c"][*s], Some((*start, start + width)), false)).collect();
         let got = marked(&named, true);
         prop_assert!(got.iter().map(|r| r.0).eq(0..rows.len() as u64), "the order is kept");
