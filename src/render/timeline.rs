@@ -179,7 +179,8 @@ fn read_of(row: &Row) -> Option<String> {
     let event = &row.first;
     // Where in its program a line was written says nothing of what happened.
     let says = |name: &str| !matches!(name, "target" | "spans" | "file" | "line" | "span_name" | "parent_id");
-    let mut fields = event.fields.iter().filter(|(name, _, _)| says(name)).peekable();
+    // Switches that are off are many, and crowd out the rest: the citation shows them.
+    let mut fields = event.fields.iter().filter(|(name, _, value)| says(name) && *value != Json::Bool(false)).peekable();
     event.message.lines().next()?.chars().nth(LONG)?;
     fields.peek()?;
     let times = if row.count > 1 { format!("×{} ", row.count) } else { String::new() };
