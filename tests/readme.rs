@@ -27,9 +27,11 @@ fn every_command_of_the_readme_answers() {
         let output = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(arguments)).current_dir(temp.path()).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
-        assert!(!out.trim().is_empty() || line.contains(" index "), "{line} prints nothing\n{err}");
+        assert!(!out.trim().is_empty() || line.contains(" index ") || line.contains("corr note "), "{line} prints nothing\n{err}");
         ran += 1;
     }
+    let note = std::fs::read_to_string(temp.path().join("incident.md")).unwrap();
+    assert!(note.starts_with("<!-- corr:begin ") && note.ends_with(" -->\n"), "{note}");
     assert!(ran >= 12, "only {ran} commands were found");
     // The answers that the README shows are the answers that are given.
     for (before, command) in [
@@ -38,8 +40,14 @@ fn every_command_of_the_readme_answers() {
             "The second command answers:",
             "metrics fixtures/metrics-run 'sglang:prompt_tokens_total{is_streaming=\"true\"}' --since 2026-11-29T18:30:42.5Z --until 2026-11-29T18:31:00Z",
         ),
+        ("The timeline of the crash:", "timeline fixtures/sglang-run --around fixtures/sglang-run/logs/crash.log:7 --span 2s"),
+        (
+            "every citation as a footnote):",
+            "note incident.md fixtures/sglang-run --around fixtures/sglang-run/logs/crash.log:7 --span 2s --stdout",
+        ),
     ] {
-        assert!(readme.contains(command), "the README has no `{command}`");
+        let command_shown = command.trim_end_matches(" --stdout");
+        assert!(readme.contains(command_shown), "the README has no `{command}`");
         let shown = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(command)).current_dir(temp.path()).output().unwrap();
         let answer = String::from_utf8(shown.stdout).unwrap();
         let block = readme.split(&format!("{before}\n\n```\n")).nth(1).unwrap().split("```").next().unwrap();

@@ -15,7 +15,6 @@ use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
 use crate::evidence::{self, Beside, Evidence};
 use crate::metrics::common::Covers;
-use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::{locate, phases};
 use crate::readiness::windows;
@@ -187,14 +186,7 @@ pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Wri
     if times.open() {
         return Ok(None);
     }
-    let resolved = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
-    let (first, last) = extent(&sources.sources);
-    let from = resolved.since.or(first).context("the window has no start: no record has a stamp")?;
-    let to = resolved.until.or(last).context("the window has no end: no record has a stamp")?;
-    if from >= to {
-        bail!("the window ends before it begins");
-    }
-    Ok(Some((from, to)))
+    window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, sources)
 }
 
 /// What the flags ask about; `None`, with a word on why, if there is no such session, request or worker.

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::{Context as _, bail};
-use corr_live::follow::{Follow, Followed, Journal, Outcome, PlanError, Require, Transition};
 use corr_live::Stop;
 use corr_live::Target;
+use corr_live::follow::{Follow, Followed, Journal, Outcome, PlanError, Require, Transition};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::endpoints::{clock, duration};
@@ -92,7 +92,8 @@ fn plan(args: &Args) -> anyhow::Result<Follow> {
         }
         plan.files.push(Followed { path: path.into(), unit });
     }
-    let targets = |texts: &[String], assumed: &str| texts.iter().map(|text| Target::parse_for(text, assumed)).collect::<Result<Vec<_>, _>>();
+    let targets =
+        |texts: &[String], assumed: &str| texts.iter().map(|text| Target::parse_for(text, assumed)).collect::<Result<Vec<_>, _>>();
     plan.metrics = targets(&args.metrics, "/metrics").context("--metrics")?;
     plan.health = targets(&args.health, "/health").context("--health")?;
     // Without a file or an endpoint a unit is systemd's.

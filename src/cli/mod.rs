@@ -7,6 +7,7 @@ pub mod facts;
 mod follow;
 pub mod index;
 pub mod metrics;
+pub mod note;
 pub mod probe;
 pub mod query;
 mod query_metrics;
@@ -15,6 +16,7 @@ pub mod scrape;
 mod settings;
 pub mod show;
 pub mod sources;
+pub mod timeline;
 pub mod trace;
 mod window;
 
@@ -71,6 +73,8 @@ enum Command {
     Facts(Box<facts::Args>),
     Ready(ready::Args),
     Diff(Box<diff::Args>),
+    Timeline(Box<timeline::Args>),
+    Note(Box<note::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -88,6 +92,8 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Show(args) => show::run(&args, cli.color, out, err),
         Command::Metrics(args) => metrics::run(&args, cli.color, out, err, now),
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
+        Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
+        Command::Note(args) => note::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),

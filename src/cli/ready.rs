@@ -9,8 +9,8 @@ use corr_parsers::stamp::Stamp;
 use corr_readiness::claim::{self, Answer, Claim};
 use corr_readiness::{Instant, Invocation, Options as Servers, UnitHistory};
 
-use super::follow::{self, Required};
 use super::exit;
+use super::follow::{self, Required};
 use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
 use crate::evidence;

@@ -170,3 +170,17 @@ pub fn resolve(times: &Times, zone: Rule, now: i64, sources: &Sources) -> anyhow
     let window = times.resolve(&context)?;
     Ok(Window { since: window.since, until: window.until })
 }
+
+/// A window with both ends closed by the run's own; `None` for the whole run.
+pub fn closed(window: Window, sources: &Sources) -> anyhow::Result<Option<(i64, i64)>> {
+    if window == Window::default() {
+        return Ok(None);
+    }
+    let (first, last) = extent(&sources.sources);
+    let from = window.since.or(first).context("the window has no start: no record has a stamp")?;
+    let to = window.until.or(last).context("the window has no end: no record has a stamp")?;
+    if from >= to {
+        bail!("the window ends before it begins");
+    }
+    Ok(Some((from, to)))
+}

@@ -135,8 +135,8 @@ fn time_between(evidence: &Evidence<'_>, stages: &mut [Stage]) {
     }
 }
 
-fn records(evidence: &Evidence<'_>, request: &Request) -> anyhow::Result<(Vec<Shown>, Vec<String>)> {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+/// The clauses of a query that finds the records of a request: one holds for each of them.
+pub fn clauses(evidence: &Evidence<'_>, request: &Request) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     for id in request.ids.keys() {
         let fields: &[&str] = if id.kind == IdKind::BootstrapRoom { &["bootstrap_room"] } else { &["rid", "request_id"] };
@@ -146,6 +146,16 @@ fn records(evidence: &Evidence<'_>, request: &Request) -> anyhow::Result<(Vec<Sh
     for trace in request.trace_ids.keys().filter(|t| evidence.identity.find(Some(IdKind::TraceId), t).len() == 1) {
         clauses.push(format!("trace_id:{}", quoted(trace)));
     }
+    clauses
+}
+
+/// A text as a query takes it.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn records(evidence: &Evidence<'_>, request: &Request) -> anyhow::Result<(Vec<Shown>, Vec<String>)> {
+    let clauses = clauses(evidence, request);
     if clauses.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }

@@ -12,3 +12,4 @@ pub mod readiness;
 pub mod safe;
 pub mod shown;
 pub mod sources;
+pub mod timeline;

@@ -64,24 +64,64 @@ fn unsafe_to_show(c: char) -> bool {
     }
 }
 
-/// Text for one cell of a Markdown table, also safe inside a paragraph: escaped for a terminal first, then nothing in it is markup.
+/// Text for one cell of a Markdown table, also safe inside a paragraph: escaped for a terminal first, then nothing in it is markup. What GitHub or GitLab
+/// would make a link, a mention or a reference of, though nothing marks it (`https://…`, `www.…`, `name@host`, `#12`), is set as code.
 pub fn markdown_cell(text: &str) -> String {
     let shown = terminal(text);
     let mut out = String::with_capacity(shown.len() + 8);
-    for c in shown.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\t' => out.push(' '),
-            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
+    let mut rest: &str = &shown;
+    while let Some(c) = rest.chars().next() {
+        let run = rest.find(|c| !may_link(c)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(run.max(c.len_utf8()));
+        rest = behind;
+        if run > 0 && links(word) {
+            out.push('`');
+            out.push_str(word);
+            out.push('`');
+        } else {
+            word.chars().for_each(|c| push_markdown(c, &mut out));
         }
     }
     out
+}
+
+fn push_markdown(c: char, out: &mut String) {
+    match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '\t' => out.push(' '),
+        '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' | '$' => {
+            out.push('\\');
+            out.push(c);
+        }
+        c => out.push(c),
+    }
+}
+
+/// Characters of which bare links and references are made, and that mean nothing inside code.
+fn may_link(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-+:/@%=?~,;#!$".contains(c)
+}
+
+/// Is there something in a word that a renderer links though nothing marks it?
+fn links(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let numbered = |sign: &str| lower.match_indices(sign).any(|(at, _)| lower[at + sign.len()..].starts_with(|c: char| c.is_ascii_digit()));
+    word.contains('@') || lower.contains("://") || lower.contains("www.") || ["#", "!", "gh-"].iter().any(|sign| numbered(sign))
+}
+
+/// Text as code in Markdown, where it can be told so without doubt, else escaped as [`markdown_cell`] does: a backtick ends code, and renderers differ over
+/// `\|` and `\` in the code of a table.
+pub fn markdown_code(text: &str) -> String {
+    let shown = terminal(text);
+    let doubtful = shown.is_empty() || shown.starts_with(' ') || shown.ends_with(' ') || shown.contains(['`', '|', '\\', '\t']);
+    if doubtful { markdown_cell(text) } else { format!("`{shown}`") }
+}
+
+/// Text for a fenced block, in Markdown or in Slack: it cannot end the fence, and `<` begins none of Slack's mentions and links.
+pub fn fenced(text: &str) -> String {
+    terminal(text).replace('`', "\\x60").replace('<', "\\x3c").replace('\t', " ")
 }
 
 /// One field of a CSV line (RFC 4180), quoted where needed, with the escapes of [`terminal`] but for line ends, which quotes keep. Text that a
@@ -163,9 +203,18 @@ mod tests {
     #[test]
     fn a_cell_stays_one_cell() {
         assert_eq!(markdown_cell("a|b `c` <script>\n*"), "a\\|b \\`c\\` &lt;script&gt;\\\\n\\*");
+        assert_eq!(markdown_cell("by #3 cents $x$ (#running-req)"), "by `#3` cents \\$x\\$ (\\#running-req)");
+        assert_eq!(markdown_cell("at http://a.b/c?d=1 <x@y.z>, www.e"), "at `http://a.b/c?d=1` &lt;`x@y.z`&gt;, `www.e`");
         assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(csv_field("=HYPERLINK(1)"), "'=HYPERLINK(1)");
         assert_eq!(csv_field("-1.5"), "-1.5");
+    }
+
+    #[test]
+    fn code_is_told_without_doubt_or_not_at_all() {
+        assert_eq!(markdown_code("logs/a_b.log:12"), "`logs/a_b.log:12`");
+        assert_eq!(markdown_code("a`b|c"), "a\\`b\\|c");
+        assert_eq!(fenced("a```\n<!here>"), "a\\x60\\x60\\x60\\n\\x3c!here>");
     }
 
     #[test]

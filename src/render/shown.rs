@@ -88,6 +88,38 @@ impl Shown {
         }
     }
 
+    /// An event of a log that says only its kind and a message.
+    #[cfg(test)]
+    pub fn of_kind(kind: &'static str, message: &str) -> Shown {
+        Shown {
+            stamp: None,
+            order: None,
+            assumed: false,
+            source: "run/a.log".into(),
+            line: 1,
+            offset: 0,
+            length: 1,
+            kind,
+            level: None,
+            format: "text",
+            worker: None,
+            role: None,
+            host: None,
+            unit: None,
+            pid: None,
+            ids: Vec::new(),
+            fields: Vec::new(),
+            message: message.into(),
+            message_is_part: false,
+            withheld: Vec::new(),
+            envelope: Vec::new(),
+            note: None,
+            outcome: "parsed".into(),
+            context: false,
+            beside: None,
+        }
+    }
+
     /// `path:line`, or `path@offset` where lines were not counted.
     pub fn locator(&self) -> String {
         if self.line > 0 { format!("{}:{}", self.source, self.line) } else { format!("{}@{}", self.source, self.offset) }

@@ -253,8 +253,8 @@ fn warnings(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// Each measurement that is missing, once, with the edges that need it.
-fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+/// What is unprovable: by `request` or `session` and the one measurement that would prove it, the edges that need it.
+pub fn needed<'e>(edged: &'e Edged<'_>) -> BTreeMap<(&'static str, &'e str), Vec<&'e str>> {
     let mut by: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for verdict in edged.verdicts() {
         for (what, of) in [("request", &verdict.request), ("session", &verdict.session)] {
@@ -268,6 +268,12 @@ fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
             }
         }
     }
+    by
+}
+
+/// Each measurement that is missing, once, with the edges that need it.
+fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let by = needed(edged);
     if by.is_empty() {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! Verdicts as text, JSON, CSV and Markdown.
 
-mod details;
+pub mod details;
 mod json;
-mod table;
+pub mod table;
 pub mod trace;
 
 pub use details::shell;

@@ -114,10 +114,22 @@ pub fn csv(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// For notes.
 pub fn markdown(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "| {} |", HEAD.join(" | "))?;
-    writeln!(out, "|{}", "---|".repeat(HEAD.len()))?;
-    for row in rows(edged) {
-        let cells: Vec<String> = row.iter().map(|c| markdown_cell(c)).collect();
+    markdown_with(edged, None, out)
+}
+
+/// A column's name, and what gives its Markdown.
+pub type Column<'c> = (&'c str, &'c mut dyn FnMut(&Verdict) -> String);
+
+/// For notes, with a last column of the caller's.
+pub fn markdown_with(edged: &Edged<'_>, last: Option<Column<'_>>, out: &mut dyn Write) -> io::Result<()> {
+    let (head, mut cell) = last.unzip();
+    let mut names = HEAD.to_vec();
+    names.extend(head);
+    writeln!(out, "| {} |", names.join(" | "))?;
+    writeln!(out, "|{}", "---|".repeat(names.len()))?;
+    for (row, verdict) in rows(edged).iter().zip(edged.verdicts()) {
+        let mut cells: Vec<String> = row.iter().map(|c| markdown_cell(c)).collect();
+        cells.extend(cell.as_mut().map(|cell| cell(verdict)));
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     Ok(())

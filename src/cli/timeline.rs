@@ -1,0 +1,406 @@
+//! `corr timeline`: what happened, in the order of time, with noise folded.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use corr_parsers::clock::How;
+use corr_parsers::ids::IdKind;
+use corr_parsers::stamp::Stamp;
+use serde_json::{Value as Json, json};
+
+use super::query::zone_of_flags;
+use super::query_metrics::{self, Joined, Wanted};
+use super::window::{self, Flags, Known, Times};
+use super::{exit, grouped, index};
+use crate::evidence::{Evidence, trace};
+use crate::metrics::common::Covers;
+use crate::query::answer::{self, Question, Sort, Window};
+use crate::query::fetch::{Context, Reading};
+use crate::query::matches::Matcher;
+use crate::query::sources::{self, Sources};
+use crate::query::{grammar, locate, phases};
+use crate::render::events::Format;
+use crate::render::paint::{Paint, When};
+use crate::render::safe;
+use crate::render::shown::rfc3339;
+use crate::render::timeline::Writer;
+use crate::run::{self, Options, Run};
+use crate::timeline::{Row, Settings, Timeline, Totals};
+
+/// Rows that are shown where nothing else is asked for.
+pub(super) const LIMIT: usize = 100;
+
+/// What a timeline, or a note with one, is asked about.
+#[derive(clap::Args, Debug)]
+pub struct Asking {
+    /// Run directory, file, or glob in quotes.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Only events that match, in the language of `corr query`; several arguments are joined by blanks.
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// A further run directory, file or glob, read together with RUN.
+    #[arg(long = "also", value_name = "RUN")]
+    pub also: Vec<String>,
+    /// Only events that may lie at or after this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub since: Option<String>,
+    /// Only events that may lie before this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub until: Option<String>,
+    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or of `common`.
+    #[arg(long, value_name = "NAME")]
+    pub window: Option<String>,
+    /// Only events around one event, by its locator as corr prints it (`path:line`).
+    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
+    pub around: Option<String>,
+    /// How long before and after the event of --around.
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub span: String,
+    /// Only records of the requests of a session.
+    #[arg(long, value_name = "ID", conflicts_with = "request")]
+    pub session: Option<String>,
+    /// Only records of one request, by any of its ids.
+    #[arg(long, value_name = "ID")]
+    pub request: Option<String>,
+    /// Put series beside events: the sample before and after each, of the same worker. Selectors as in `corr metrics`, comma separated.
+    #[arg(long, value_name = "SELECTORS")]
+    pub metrics: Vec<String>,
+    /// Say which worker an endpoint is, where nothing else shows it.
+    #[arg(long, value_name = "ENDPOINT=WORKER", requires = "metrics")]
+    pub map: Vec<String>,
+    /// Every event a row of its own, nothing folded.
+    #[arg(long)]
+    pub all: bool,
+    /// Show at most this many rows, marks and errors first; 0 shows all.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = LIMIT)]
+    pub limit: usize,
+    /// Where the index is kept.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
+    #[arg(long, value_name = "[SOURCE=]ZONE")]
+    pub tz: Vec<String>,
+    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
+    #[arg(long, value_name = "SOURCE=FORMAT")]
+    pub format_of: Vec<String>,
+}
+
+/// Show what happened in the order of time: the events of all sources, marks of starts, stops and failures, noise folded, every row with its citation.
+///
+/// Lines that are printed over and over (batches, load reports, access lines, health probes) are one row with the least and the greatest of each
+/// number, the same message several times is one row ×N. Rows whose stamps overlap those of another source are marked `order unknown`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "Examples:
+  corr timeline runs/r42                                       the whole run, at most 100 rows
+  corr timeline runs/r42 --around runs/r42/logs/decode_0.out:918 --span 30s
+  corr timeline runs/r42 --session sess-7 --metrics sglang:token_usage
+  corr timeline runs/r42 'level:>=warn' --since start+90s --format markdown
+  corr timeline runs/r42 --window measured --all --limit 0     every event
+
+Exit codes: 0 rows were found, 1 none, 2 wrong usage or nothing readable, 3 answered, but a source could not be read.")]
+pub struct Args {
+    #[command(flatten)]
+    pub asking: Asking,
+    /// How to write the answer.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let asking = &args.asking;
+    let Some(opened) = Opened::new(asking, None)? else { return nothing(asking, err) };
+    let joined = opened.join(asking)?;
+    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
+        Ok(scoped) => scoped,
+        Err(why) => {
+            writeln!(err, "corr: {}", safe::terminal(&why))?;
+            return Ok(exit::NOTHING);
+        }
+    };
+    let evidence = opened.of_ids(asking)?;
+    let question = match scoped.question(asking, evidence.as_ref())? {
+        Ok(question) => question,
+        Err(why) => {
+            writeln!(err, "corr: {}", safe::terminal(&why))?;
+            return Ok(exit::NOTHING);
+        }
+    };
+    let mut writer = Writer::begin(out, args.format, Paint::new(color), joined.is_some())?;
+    let told = rows(asking, &opened.sources, &question, joined.as_ref(), &mut |row| Ok(writer.row(&row)?))?;
+    writer.end(&summary(asking, &opened.sources, &question, &told))?;
+    out.flush()?;
+    notes(asking, &opened, joined.as_ref(), &scoped, &told, err)
+}
+
+/// Says that there is nothing to read; gives the exit code.
+pub(super) fn nothing(asking: &Asking, err: &mut dyn Write) -> anyhow::Result<i32> {
+    let opened = run::open(&runs(asking), &options(asking))?;
+    Ok(index::nothing_to_read(&opened, err)?.unwrap_or(exit::ERROR))
+}
+
+fn runs(asking: &Asking) -> Vec<String> {
+    let mut runs = vec![asking.run.clone()];
+    runs.extend(asking.also.iter().cloned());
+    runs
+}
+
+fn options(asking: &Asking) -> Options {
+    Options { tz: asking.tz.clone(), format_of: asking.format_of.clone() }
+}
+
+/// A run, opened for its timeline.
+pub(super) struct Opened {
+    pub sources: Sources,
+    pub run: Run,
+    pub options: Options,
+    wanted: Option<Wanted>,
+}
+
+/// A window, and what says where it lies.
+pub(super) struct Scoped {
+    pub window: Window,
+    pub how: Option<String>,
+}
+
+impl Opened {
+    /// Opens it; `None` if there is no source of events. `without` is a file that is none of the run's: the note itself.
+    pub fn new(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Option<Opened>> {
+        let (runs, options) = (runs(asking), options(asking));
+        let mut sources = sources::open(&runs, &options, asking.store.as_deref())?;
+        let own = without.and_then(|path| std::fs::canonicalize(path).ok());
+        sources.sources.retain(|s| own.is_none() || std::fs::canonicalize(&s.path).ok() != own);
+        if sources.sources.is_empty() {
+            return Ok(None);
+        }
+        let wanted = Wanted::read(&asking.metrics, &asking.map)?;
+        let run = run::open(&runs, &options)?;
+        Ok(Some(Opened { sources, run, options, wanted }))
+    }
+
+    /// The captures of --metrics.
+    pub fn join(&self, asking: &Asking) -> anyhow::Result<Option<Joined<'_>>> {
+        self.wanted.as_ref().map(|wanted| wanted.join(&self.run, &self.options, asking.store.as_deref(), &self.sources)).transpose()
+    }
+
+    /// The window of the flags, or why there is none such.
+    pub fn scope(&self, asking: &Asking, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Result<Scoped, String>> {
+        let sources = &self.sources;
+        let flags = Flags {
+            since: asking.since.as_deref(),
+            until: asking.until.as_deref(),
+            window: asking.window.as_deref(),
+            around: asking.around.as_deref(),
+            span: &asking.span,
+        };
+        let covers = || {
+            let mut covers = Covers::default();
+            covers.add_logs(&sources.sources);
+            if let Some(joined) = joined {
+                joined.cover(&mut covers);
+            }
+            Ok(covers)
+        };
+        let stamp = |event: &str| match joined.and_then(|joined| joined.stamp_of_citation(event)) {
+            Some(stamp) => stamp,
+            None => locate::stamp(event, sources, &asking.run),
+        };
+        let known = Known { declared: &sources.declared, phases: &|| Ok(phases::all(&sources.sources)), stamp: &stamp, covers: &covers };
+        let times = Times::read(flags, &known)?;
+        if let Some(none) = times.none {
+            return Ok(Err(none));
+        }
+        let window = window::resolve(&times, zone_of_flags(&asking.tz)?, now, sources)?;
+        Ok(Ok(Scoped { window, how: times.how }))
+    }
+
+    /// What shows which records are a session's or a request's, if one is asked for.
+    fn of_ids(&self, asking: &Asking) -> anyhow::Result<Option<Evidence<'_>>> {
+        let wanted = asking.session.is_some() || asking.request.is_some();
+        wanted.then(|| Evidence::gather(&self.sources, None)).transpose()
+    }
+}
+
+/// Requests of a session whose records are looked for; of more a query would be too long.
+const MOST_REQUESTS: usize = 2_000;
+
+/// The requests that the flags ask for, or why there are none; `None` if all are meant.
+pub(super) fn requests(asking: &Asking, evidence: &Evidence<'_>) -> Option<Result<BTreeSet<usize>, String>> {
+    let (kind, what, id) = match (&asking.session, &asking.request) {
+        (Some(id), _) => (Some(IdKind::Session), "session", id),
+        (None, Some(id)) => (None, "request", id),
+        (None, None) => return None,
+    };
+    let found: BTreeSet<usize> = evidence.identity.find(kind, id).into_iter().collect();
+    Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
+}
+
+impl Scoped {
+    /// What is asked of the sources, or why nothing can be.
+    pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Result<Question, String>> {
+        let mut text = asking.query.join(" ");
+        let alone = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
+        let mut expr = alone;
+        if let Some(evidence) = evidence
+            && let Some(found) = requests(asking, evidence)
+        {
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => return Ok(Err(why)),
+            };
+            if found.len() > MOST_REQUESTS {
+                return Ok(Err(format!(
+                    "{} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window",
+                    grouped(found.len() as u64)
+                )));
+            }
+            let of_request = |no: &usize| evidence.identity.requests.get(*no).map(|r| trace::clauses(evidence, r)).unwrap_or_default();
+            let mut clauses: BTreeSet<String> = found.iter().flat_map(of_request).collect();
+            clauses.extend(asking.session.as_ref().map(|id| format!("session:{}", trace::quoted(id))));
+            let ids: Vec<String> = clauses.into_iter().collect();
+            text = if text.trim().is_empty() { ids.join(" OR ") } else { format!("({text}) AND ({})", ids.join(" OR ")) };
+            expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
+        }
+        let matcher = Matcher::new(&expr)?;
+        let sort = Sort::Time(true);
+        Ok(Ok(Question { expr, matcher, window: self.window, sort, limit: 0, count_by: None, histogram: None, bodies: false }))
+    }
+}
+
+/// What was told, and what could not be.
+#[derive(Default)]
+pub(super) struct Told {
+    pub totals: Totals,
+    /// Hits whose stamps reach over an edge of the window.
+    pub at_edge: u64,
+    /// Sources that could not be read, or not to their end, with the reason.
+    pub failed: Vec<(String, String)>,
+    /// What of an index could not be used.
+    pub notes: Vec<String>,
+}
+
+/// Makes the rows of a question and gives each on, with the samples beside it.
+pub(super) fn rows(
+    asking: &Asking,
+    sources: &Sources,
+    question: &Question,
+    joined: Option<&Joined<'_>>,
+    give: &mut dyn FnMut(Row) -> anyhow::Result<()>,
+) -> anyhow::Result<Told> {
+    let answer = answer::ask(question, &sources.sources)?;
+    let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
+    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+        if let Some(why) = &asking.failed {
+            told.failed.push((source.name.clone(), why.clone()));
+        }
+        if let Some(why) = &asking.index_failed {
+            told.notes.push(format!("{}: read without its index: {why}", source.name));
+        }
+    }
+    let settings = Settings {
+        all: asking.all,
+        limit: asking.limit,
+        chosen: !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some(),
+        several: answer.asking.iter().filter(|a| a.matched > 0).count() > 1,
+    };
+    let beside = joined.map(Joined::beside);
+    let mut put = |mut row: Row| {
+        if let Some(beside) = &beside {
+            // Beside several events stand the sample before the first and the one after the last.
+            let own = row.first.stamp;
+            let last = row.last.as_ref().and_then(|last| last.stamp);
+            row.first.stamp = own.zip(last).map(|(first, last)| Stamp { start: first.start, end: last.end.max(first.end) }).or(own);
+            query_metrics::put(&mut row.first, beside);
+            row.first.stamp = own;
+        }
+        give(row)
+    };
+    let mut timeline = Timeline::new(settings);
+    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
+    while let Some(blocks) = reading.next(BATCH) {
+        for event in blocks.into_iter().flat_map(|b| b.events) {
+            timeline.push(event, &mut put)?;
+        }
+    }
+    told.totals = timeline.finish(&mut put)?;
+    for (source, lost) in reading.lost {
+        let name = sources.sources.get(source).map_or("", |s| s.name.as_str());
+        told.failed.push((name.to_string(), format!("{}; {} of its events are not shown", lost.why, grouped(lost.hits))));
+    }
+    Ok(told)
+}
+
+/// Hits that are read again at a time.
+const BATCH: usize = 1_000;
+
+fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
+    let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
+    let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
+    let unread = sources.not_read.iter().filter(|n| n.failure).map(|n| json!({"source": n.name, "why": n.why}));
+    let not_read: Vec<Json> = unread.chain(told.failed.iter().map(|(name, why)| json!({"source": name, "why": why}))).collect();
+    json!({
+        "type": "summary",
+        "schema": "corr.timeline.v1",
+        "query": asking.query.join(" "),
+        "session": asking.session,
+        "request": asking.request,
+        "since": instant(question.window.since),
+        "until": instant(question.window.until),
+        "events": told.totals.events,
+        "rows": told.totals.rows,
+        "shown": told.totals.shown,
+        "at_window_edge": told.at_edge,
+        "sources": sources.sources.len(),
+        "not_read": not_read,
+        "zone_assumed": assumed,
+    })
+}
+
+/// Says on stderr what a reader must know; gives the exit code.
+fn notes(
+    asking: &Asking,
+    opened: &Opened,
+    joined: Option<&Joined<'_>>,
+    scoped: &Scoped,
+    told: &Told,
+    err: &mut dyn Write,
+) -> anyhow::Result<i32> {
+    for note in opened.sources.notes.iter().chain(&told.notes) {
+        writeln!(err, "corr: {}", safe::terminal(note))?;
+    }
+    if let Some(joined) = joined {
+        joined.tell(&joined.beside(), err)?;
+    }
+    if let Some(how) = &scoped.how {
+        writeln!(err, "corr: {}", safe::terminal(how))?;
+    }
+    if scoped.window != Window::default() {
+        let edge =
+            if told.at_edge > 0 { format!("; {} of the events reach over an edge of it", grouped(told.at_edge)) } else { String::new() };
+        writeln!(err, "window {}{edge}", interval(scoped.window))?;
+    }
+    let Totals { events, rows, shown, .. } = &told.totals;
+    let folded = if asking.all || rows == events { "" } else { "; --all shows each event" };
+    writeln!(err, "{} events in {} rows{folded}", grouped(*events), grouped(*rows))?;
+    if shown < rows {
+        writeln!(err, "showing {} of {} rows, marks and errors first; --limit 0 for all", grouped(*shown), grouped(*rows))?;
+    }
+    let mut failures = index::failures(&opened.sources.not_read, &[], err)?;
+    for (name, why) in &told.failed {
+        failures += 1;
+        writeln!(err, "corr: {}: {}; the other sources are answered", safe::terminal(name), safe::terminal(why))?;
+    }
+    Ok(match (failures > 0, *events > 0) {
+        (true, _) => exit::PARTIAL,
+        (false, true) => exit::FOUND,
+        (false, false) => exit::NOTHING,
+    })
+}
+
+/// `[since, until)`, open ends as `…`.
+pub(super) fn interval(window: Window) -> String {
+    let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
+    format!("[{}, {})", show(window.since), show(window.until))
+}
