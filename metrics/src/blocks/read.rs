@@ -1,5 +1,7 @@
 //! From blocks to samples.
 
+use std::hint::black_box;
+
 use super::area::Pieces;
 use super::code::{read_times, read_value, read_values};
 use super::plans::Plan;
@@ -198,7 +200,22 @@ impl<'s> Cursor<'s> {
 
     /// The sample of an ordinal.
     pub fn get(&mut self, series: u32, ordinal: u64) -> Option<Sample> {
-        let blocks = self.store.blocks(series);
+        let found = self.find(series, ordinal)?;
+        self.sample(found)
+    }
+
+    /// The samples of two ordinals. Neither waits until the memory of the other is there, so that this takes little longer than one.
+    pub fn two(&mut self, series: u32, ordinals: [u64; 2]) -> [Option<Sample>; 2] {
+        let found = ordinals.map(|ordinal| self.find(series, ordinal));
+        // The first byte of both is read before what it is decides anything.
+        black_box(found.map(|found| found.and_then(|f| f.values.first().copied())));
+        found.map(|found| self.sample(found?))
+    }
+
+    /// Where a sample is.
+    fn find(&self, series: u32, ordinal: u64) -> Option<Found<'s>> {
+        let (store, plan) = (self.store, self.store.plan(series));
+        let blocks = store.blocks.get(plan.start..plan.end)?;
         let holds = |b: &Block| (b.before..b.before + u64::from(b.n)).contains(&ordinal);
         // All blocks but the last are full, unless a capture was gone on with.
         let full = usize::try_from(ordinal).ok()? / BLOCK;
@@ -208,14 +225,28 @@ impl<'s> Cursor<'s> {
         };
         let block = blocks.get(place)?;
         let i = usize::try_from(ordinal.checked_sub(block.before)?).ok()?;
-        let bytes = self.store.area.from(*self.store.values(series).get(place)?);
-        let value = read_value(bytes, i, usize::from(block.n))?;
+        Some(Found { place: plan.start + place, block, i, values: store.area.from(*store.values.get(plan.values + place)?) })
+    }
+
+    fn sample(&mut self, Found { place, block, i, values }: Found<'_>) -> Option<Sample> {
+        let value = read_value(values, i, usize::from(block.n))?;
         let at = match i {
             0 => block.first,
-            _ => *self.times(self.store.plan(series).start + place).get(i)?,
+            _ => *self.times(place).get(i)?,
         };
         Some(Sample { at, value })
     }
+}
+
+/// A sample that is the `i`-th of a block.
+#[derive(Clone, Copy)]
+struct Found<'s> {
+    /// The block's place in the store's table.
+    place: usize,
+    block: &'s Block,
+    i: usize,
+    /// From where its values lie.
+    values: &'s [u8],
 }
 
 #[cfg(test)]
@@ -284,6 +315,8 @@ mod tests {
                 for (i, (at, bits)) in want.iter().enumerate() {
                     let sample = cursor.get(series, i as u64).unwrap();
                     prop_assert_eq!((sample.at, sample.value.to_bits()), (*at, *bits));
+                    let [here, over] = cursor.two(series, [i as u64, want.len() as u64]);
+                    prop_assert_eq!((here.map(|s| (s.at, s.value.to_bits())), over), (Some((*at, *bits)), None));
                 }
                 prop_assert_eq!(cursor.get(series, want.len() as u64), None);
             }
