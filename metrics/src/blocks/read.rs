@@ -204,10 +204,10 @@ impl<'s> Cursor<'s> {
         self.sample(found)
     }
 
-    /// The samples of two ordinals. Neither waits until the memory of the other is there, so that this takes little longer than one.
-    pub fn two(&mut self, series: u32, ordinals: [u64; 2]) -> [Option<Sample>; 2] {
-        let found = ordinals.map(|ordinal| self.find(series, ordinal));
-        // The first byte of both is read before what it is decides anything.
+    /// Samples by series and ordinal. None waits until the memory of another is there, so that many take little longer than one.
+    pub fn many<const N: usize>(&mut self, of: [(u32, u64); N]) -> [Option<Sample>; N] {
+        let found = of.map(|(series, ordinal)| self.find(series, ordinal));
+        // The first byte of each is read before what it is decides anything.
         black_box(found.map(|found| found.and_then(|f| f.values.first().copied())));
         found.map(|found| self.sample(found?))
     }
@@ -315,7 +315,7 @@ mod tests {
                 for (i, (at, bits)) in want.iter().enumerate() {
                     let sample = cursor.get(series, i as u64).unwrap();
                     prop_assert_eq!((sample.at, sample.value.to_bits()), (*at, *bits));
-                    let [here, over] = cursor.two(series, [i as u64, want.len() as u64]);
+                    let [here, over] = cursor.many([(series, i as u64), (series, want.len() as u64)]);
                     prop_assert_eq!((here.map(|s| (s.at, s.value.to_bits())), over), (Some((*at, *bits)), None));
                 }
                 prop_assert_eq!(cursor.get(series, want.len() as u64), None);
