@@ -14,22 +14,15 @@ pub fn pack(numbers: &[i64], out: &mut Vec<u8>) {
 pub fn pack_within(numbers: &[i64], most: usize, out: &mut Vec<u8>) -> bool {
     let numbers = &numbers[..numbers.len().min(MOST)];
     let first = numbers.first().copied().unwrap_or(0);
-    let mut differences = [0i64; MOST];
-    let differences = &mut differences[..numbers.len().saturating_sub(1)];
-    let mut least = i64::MAX;
-    for (d, (a, b)) in differences.iter_mut().zip(numbers.iter().zip(numbers.get(1..).unwrap_or(&[]))) {
-        *d = b.wrapping_sub(*a);
-        least = least.min(*d);
+    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
+    for d in differences(numbers) {
+        least = least.min(d);
+        greatest = greatest.max(d);
     }
-    if differences.is_empty() {
-        least = 0;
+    if numbers.len() < 2 {
+        (least, greatest) = (0, 0);
     }
-    let mut all = 0u64;
-    for d in differences.iter_mut() {
-        *d = d.wrapping_sub(least);
-        all |= d.cast_unsigned();
-    }
-    let width = (64 - all.leading_zeros()).div_ceil(8) as usize;
+    let width = (64 - greatest.wrapping_sub(least).leading_zeros()).div_ceil(8) as usize;
     if width > most {
         return false;
     }
@@ -38,25 +31,29 @@ pub fn pack_within(numbers: &[i64], most: usize, out: &mut Vec<u8>) -> bool {
     out.extend_from_slice(&least.to_le_bytes());
     match width {
         0 => {}
-        1 => put::<1>(differences, out),
-        2 => put::<2>(differences, out),
-        3 => put::<3>(differences, out),
-        4 => put::<4>(differences, out),
-        5 => put::<5>(differences, out),
-        6 => put::<6>(differences, out),
-        7 => put::<7>(differences, out),
-        _ => put::<8>(differences, out),
+        1 => put::<1>(numbers, least, out),
+        2 => put::<2>(numbers, least, out),
+        3 => put::<3>(numbers, least, out),
+        4 => put::<4>(numbers, least, out),
+        5 => put::<5>(numbers, least, out),
+        6 => put::<6>(numbers, least, out),
+        7 => put::<7>(numbers, least, out),
+        _ => put::<8>(numbers, least, out),
     }
     true
 }
 
-/// Appends the low bytes of each.
-fn put<const WIDTH: usize>(differences: &[i64], out: &mut Vec<u8>) {
+fn differences(numbers: &[i64]) -> impl Iterator<Item = i64> {
+    numbers.iter().zip(numbers.get(1..).unwrap_or(&[])).map(|(a, b)| b.wrapping_sub(*a))
+}
+
+/// Appends the low bytes of each difference above the least.
+fn put<const WIDTH: usize>(numbers: &[i64], least: i64, out: &mut Vec<u8>) {
     let start = out.len();
-    out.resize(start + differences.len() * WIDTH, 0);
+    out.resize(start + numbers.len().saturating_sub(1) * WIDTH, 0);
     let places = out.get_mut(start..).unwrap_or(&mut []).as_chunks_mut::<WIDTH>().0;
-    for (place, d) in places.iter_mut().zip(differences) {
-        let bytes = d.to_le_bytes();
+    for (place, d) in places.iter_mut().zip(differences(numbers)) {
+        let bytes = d.wrapping_sub(least).to_le_bytes();
         place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
     }
 }
