@@ -1,17 +1,22 @@
 //! A block's times and values as bytes.
 
-use super::pack::{pack, unpack};
+use super::pack::{pack, pack_within, unpack, unpack_one};
 
 /// Units of time that stamps may be whole multiples of, in nanoseconds.
 const UNITS: [i64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
 /// Powers of ten by which decimal values become whole numbers.
 const SCALES: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
-/// Whole numbers below this are exact as 64-bit floats.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Added to a float nearer to 0 than [`NEAR`], this leaves the nearest whole number in the low bits: no conversion, which takes one at a time.
+const SHIFT: f64 = 6_755_399_441_055_744.0;
+const NEAR: i64 = 1 << 51;
 
 const SAME: u8 = 16;
 const RAW_64: u8 = 17;
 const RAW_32: u8 = 18;
+/// Bits of the floats as whole numbers, which are near each other where the floats are.
+const BITS: u8 = 19;
+/// Of differences in more bytes the floats themselves are little more, and found without a sum.
+const BITS_WIDTH: usize = 6;
 
 /// Appends stamps.
 pub fn write_times(times: &[i64], scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
@@ -67,15 +72,15 @@ pub fn read_times(bytes: &[u8], n: usize, out: &mut Vec<i64>) -> bool {
 /// Appends values; every bit of them comes back, those of NaN too. `hint` is the code that the block of the series before had, and becomes
 /// that of this one: values of a series are mostly of one kind, and finding that out anew is what takes the time.
 pub fn write_values(values: &[f64], hint: &mut u8, scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
-    let first = values.first().copied().unwrap_or(0.0);
-    if values.iter().all(|v| v.to_bits() == first.to_bits()) {
+    let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return };
+    if first.to_bits() == last.to_bits() && values.iter().fold(0, |differ, v| differ | (v.to_bits() ^ first.to_bits())) == 0 {
         out.push(SAME);
         out.extend_from_slice(&first.to_le_bytes());
         return;
     }
     let hinted = SCALES.get(usize::from(*hint)).filter(|scale| whole(values, **scale, scratch)).map(|_| *hint);
     // What was of no scale before seldom is of one now; whole numbers are always tried, they take the least.
-    let scales = if *hint == RAW_64 { 1 } else { SCALES.len() };
+    let scales = if matches!(*hint, RAW_64 | BITS) { 1 } else { SCALES.len() };
     let found = hinted.or_else(|| {
         let scale = SCALES.iter().take(scales).position(|scale| whole(values, *scale, scratch));
         scale.and_then(|scale| u8::try_from(scale).ok())
@@ -92,33 +97,41 @@ pub fn write_values(values: &[f64], hint: &mut u8, scratch: &mut Vec<i64>, out: 
         values.iter().for_each(|v| out.extend_from_slice(&(*v as f32).to_le_bytes()));
         return;
     }
-    *hint = RAW_64;
-    out.push(RAW_64);
-    values.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+    scratch.clear();
+    scratch.extend(values.iter().map(|v| v.to_bits().cast_signed()));
+    out.push(BITS);
+    *hint = BITS;
+    if !pack_within(scratch, BITS_WIDTH, out) {
+        out.pop();
+        *hint = RAW_64;
+        out.push(RAW_64);
+        values.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+    }
 }
 
 /// Fills `out` with the values times `scale` if those are whole and give the values back, bit for bit.
 fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
-    out.clear();
-    if scale == 1.0 {
-        // Most counters: no multiplication, no rounding; the first tells of most others.
-        let exact = |v: f64| v.abs() < EXACT && (v as i64 as f64).to_bits() == v.to_bits();
-        if !values.first().is_some_and(|v| exact(*v)) {
-            return false;
-        }
-        out.extend(values.iter().map(|v| *v as i64));
-        return values.iter().zip(out.iter()).all(|(v, n)| v.abs() < EXACT && (*n as f64).to_bits() == v.to_bits());
+    // Values that are of another kind mostly show it at the first.
+    let some = values.get(..values.len().min(2)).unwrap_or(&[]);
+    out.resize(values.len(), 0);
+    match scale == 1.0 {
+        true => scaled(some, |v| v, |v| v, out) && scaled(values, |v| v, |v| v, out),
+        false => scaled(some, |v| v * scale, |v| v / scale, out) && scaled(values, |v| v * scale, |v| v / scale, out),
     }
-    for &v in values {
-        // To the nearest; what that is not exact for fails the test that follows.
-        let scaled = v * scale;
-        let number = (scaled + 0.5f64.copysign(scaled)) as i64;
-        if scaled.is_nan() || scaled.abs() >= EXACT || (number as f64 / scale).to_bits() != v.to_bits() {
-            return false;
-        }
-        out.push(number);
+}
+
+#[inline]
+fn scaled(values: &[f64], up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64, out: &mut [i64]) -> bool {
+    let mut wrong = 0;
+    for (&v, out) in values.iter().zip(out) {
+        let shifted = up(v) + SHIFT;
+        let number = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed();
+        // Any bit here is a number out of reach, NaN too, or a value that does not come back.
+        wrong |= number.wrapping_add(NEAR).cast_unsigned() >> 52;
+        wrong |= down(shifted - SHIFT).to_bits() ^ v.to_bits();
+        *out = number;
     }
-    true
+    wrong == 0
 }
 
 /// Reads `n` values; false for bytes that [`write_values`] did not write.
@@ -138,20 +151,34 @@ pub fn read_values(bytes: &[u8], n: usize, scratch: &mut Vec<i64>, out: &mut Vec
         RAW_32 => out.extend(body.as_chunks::<4>().0.iter().take(n).map(|b| f64::from(f32::from_le_bytes(*b)))),
         RAW_64 => out.extend(body.as_chunks::<8>().0.iter().take(n).map(|b| f64::from_le_bytes(*b))),
         code => {
-            let Some(scale) = SCALES.get(usize::from(code)) else {
-                return false;
-            };
             if !unpack(body, n, scratch) {
                 return false;
             }
-            if code == 0 {
-                out.extend(scratch.iter().map(|&x| x as f64));
-            } else {
-                out.extend(scratch.iter().map(|&x| x as f64 / scale));
+            match (code, SCALES.get(usize::from(code))) {
+                (0, _) => out.extend(scratch.iter().map(|&x| x as f64)),
+                (_, Some(scale)) => out.extend(scratch.iter().map(|&x| x as f64 / scale)),
+                (BITS, _) => out.extend(scratch.iter().map(|x| f64::from_bits(x.cast_unsigned()))),
+                _ => return false,
             }
         }
     }
     out.len() == n
+}
+
+/// The value at place `i` of the `n` that [`write_values`] wrote; `None` for other bytes.
+pub fn read_value(bytes: &[u8], i: usize, n: usize) -> Option<f64> {
+    let (&code, body) = bytes.split_first()?;
+    if i >= n {
+        return None;
+    }
+    match code {
+        SAME => body.first_chunk().map(|b| f64::from_le_bytes(*b)),
+        RAW_32 => body.as_chunks::<4>().0.get(i).map(|b| f64::from(f32::from_le_bytes(*b))),
+        RAW_64 => body.as_chunks::<8>().0.get(i).map(|b| f64::from_le_bytes(*b)),
+        BITS => unpack_one(body, i).map(|x| f64::from_bits(x.cast_unsigned())),
+        0 => unpack_one(body, i).map(|x| x as f64),
+        code => SCALES.get(usize::from(code)).and_then(|scale| Some(unpack_one(body, i)? as f64 / scale)),
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +190,9 @@ mod tests {
         let (mut bytes, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
         write_values(values, &mut 0, &mut scratch, &mut bytes);
         assert!(read_values(&bytes, values.len(), &mut scratch, &mut out));
+        for (i, value) in out.iter().enumerate() {
+            assert_eq!(read_value(&bytes, i, values.len()).map(f64::to_bits), Some(value.to_bits()));
+        }
         (out.iter().map(|v| v.to_bits()).collect(), bytes.len())
     }
 
@@ -180,6 +210,9 @@ mod tests {
             vec![1e300, -1e300, 5e-324],
             vec![16_777_216.0, 16_777_218.0],
             vec![0.1f32 as f64, 0.7f32 as f64],
+            vec![2_251_799_813_685_247.0, 2_251_799_813_685_248.0, 2_251_799_813_685_249.0],
+            vec![-2_251_799_813_685_248.0, -2_251_799_813_685_249.0],
+            vec![9_007_199_254_740_992.0, 6_755_399_441_055_744.0, -6_755_399_441_055_744.0],
         ] {
             assert_eq!(values_back(&values).0, bits(&values), "{values:?}");
         }
@@ -215,6 +248,8 @@ mod tests {
             let (mut scratch, mut values, mut times) = (Vec::new(), Vec::new(), Vec::new());
             if read_values(&bytes, n, &mut scratch, &mut values) {
                 prop_assert_eq!(values.len(), n);
+                let one: Vec<_> = (0..n).map(|i| read_value(&bytes, i, n).map(f64::to_bits)).collect();
+                prop_assert_eq!(one, values.iter().map(|v| Some(v.to_bits())).collect::<Vec<_>>());
             }
             if read_times(&bytes, n, &mut times) {
                 prop_assert_eq!(times.len(), n);

@@ -56,12 +56,19 @@ impl Falls {
         self.last = Some(sample);
     }
 
-    /// Takes the next samples in time: of a counter, all at once.
+    /// Takes the next samples in time: of a counter, and of a gauge known as one, all at once.
     pub fn extend(&mut self, times: &[i64], values: &[f64]) {
-        let (Some(&first), Some((&at, &value))) = (values.first(), times.last().zip(values.last())) else { return };
-        // NaN is not at least anything.
-        let rises = self.last.is_none_or(|before| first >= before.value) && !first.is_nan() && values.windows(2).all(|w| w[1] >= w[0]);
-        if rises && times.len() == values.len() {
+        let (Some((&first, rest)), Some((&at, &value))) = (values.split_first(), times.last().zip(values.last())) else { return };
+        let pairs = || values.iter().zip(rest);
+        // To the end, without a branch for each. NaN is not at least anything.
+        let rises = self.last.map_or(!first.is_nan(), |before| first >= before.value) && pairs().fold(true, |up, (a, b)| up & (b >= a));
+        let gauge = self.count > 0 && self.kept.is_none();
+        let plain = rises || gauge && !values.iter().fold(false, |nan, v| nan | v.is_nan());
+        if plain && times.len() == values.len() {
+            if !rises {
+                self.count += u64::from(self.last.is_some_and(|before| first < before.value));
+                self.count += pairs().map(|(a, b)| u64::from(b < a)).sum::<u64>();
+            }
             self.seen += values.len() as u64;
             self.last = Some(Sample { at, value });
             return;
@@ -126,6 +133,19 @@ mod tests {
         late.extend([1.0; 2000]);
         late.push(f64::NAN);
         assert_eq!(falls(&late).unknown(), None, "those before it are gone");
+    }
+
+    #[test]
+    fn stretches_of_a_gauge_are_as_single_samples() {
+        let values: Vec<f64> = (0..4000).map(|i| if i % 997 == 996 { f64::NAN } else { f64::from(i * 7919 % 101) }).collect();
+        let times: Vec<i64> = (0..4000).collect();
+        for step in [1, 2, 100, 128] {
+            let mut stretched = Falls::default();
+            times.chunks(step).zip(values.chunks(step)).for_each(|(times, values)| stretched.extend(times, values));
+            let single = falls(&values);
+            assert_eq!((stretched.all(), stretched.count, stretched.seen), (None, single.count, single.seen), "{step}");
+            assert_eq!((stretched.last, stretched.unknown()), (single.last, single.unknown()), "{step}");
+        }
     }
 
     #[test]

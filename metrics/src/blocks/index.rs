@@ -1,5 +1,6 @@
 //! Where the blocks of a store lie, and what is known of its series, as bytes: all of a store but its area.
 
+use super::plans::Plans;
 use super::{Area, BLOCK, Block, Fall, Falls, Store};
 use crate::kept::bytes::{Put, Take};
 use crate::model::Sample;
@@ -15,23 +16,24 @@ impl Store {
 
     /// Writes everything but the area.
     pub(crate) fn put_index(&self, out: &mut Put) {
-        out.count(self.ends.len());
-        let mut start = 0;
-        for (i, &end) in self.ends.iter().enumerate() {
-            out.count(end - start);
-            start = end;
+        out.count(self.plans.len());
+        for (i, plan) in self.plans.iter().enumerate() {
+            out.count(plan.end - plan.start);
             let (disordered, collisions) = self.oddities.get(i).copied().unwrap_or_default();
             out.number(disordered);
             out.number(collisions);
             self.falls.get(i).unwrap_or(&Falls::default()).put(out);
         }
-        out.0.reserve(self.blocks.len() * ENTRY);
-        for block in &self.blocks {
-            out.time(block.first);
-            out.time(block.last);
-            out.fixed(block.times);
-            out.fixed(block.values);
-            out.0.extend_from_slice(&block.n.to_le_bytes());
+        out.0.reserve(self.values.len() * ENTRY);
+        for series in 0..self.plans.len() {
+            let Ok(series) = u32::try_from(series) else { return };
+            for (block, values) in self.blocks(series).iter().zip(self.values(series)) {
+                out.time(block.first);
+                out.time(block.last);
+                out.fixed(block.times);
+                out.fixed(*values);
+                out.0.extend_from_slice(&block.n.to_le_bytes());
+            }
         }
     }
 
@@ -49,9 +51,13 @@ impl Store {
         }
         let all = counts.iter().try_fold(0usize, |all, n| all.checked_add(*n))?;
         let mut bytes = Take(from.bytes(all.checked_mul(ENTRY)?)?);
-        store.blocks.reserve_exact(all);
+        store.values.reserve_exact(all);
+        let mut plans = Plans::default();
+        let mut blocks = Vec::new();
         for count in counts {
             let mut before = 0;
+            let start = store.values.len();
+            blocks.clear();
             for _ in 0..count {
                 let (first, last) = (bytes.time()?, bytes.time()?);
                 let (times, values) = (bytes.fixed()?, bytes.fixed()?);
@@ -59,11 +65,13 @@ impl Store {
                 if n == 0 || usize::from(n) > BLOCK || times.max(values) >= store.area.len() {
                     return None;
                 }
-                store.blocks.push(Block { first, last, before, times, values, n });
+                blocks.push(Block { first, last, before, times, n });
+                store.values.push(values);
                 before += u64::from(n);
             }
-            store.ends.push(store.blocks.len());
+            store.plans.push(plans.place(&blocks, start));
         }
+        store.blocks = plans.blocks;
         Some(store)
     }
 }

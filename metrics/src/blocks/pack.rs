@@ -6,32 +6,65 @@ const MOST: usize = super::BLOCK;
 
 /// Appends `numbers`: at least one, at most a block of them. Any numbers can be packed; the closer their differences, the fewer bytes.
 pub fn pack(numbers: &[i64], out: &mut Vec<u8>) {
+    let _ = pack_within(numbers, 8, out); // eight are always enough
+}
+
+/// The same, if `most` bytes are enough for each; else nothing is appended, and false.
+#[must_use]
+pub fn pack_within(numbers: &[i64], most: usize, out: &mut Vec<u8>) -> bool {
     let numbers = &numbers[..numbers.len().min(MOST)];
     let first = numbers.first().copied().unwrap_or(0);
-    let count = numbers.len().saturating_sub(1);
-    let mut differences = [0i64; MOST];
-    for (d, pair) in differences.iter_mut().zip(numbers.windows(2)) {
-        *d = pair[1].wrapping_sub(pair[0]);
+    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
+    for d in differences(numbers) {
+        least = least.min(d);
+        greatest = greatest.max(d);
     }
-    let differences = &mut differences[..count];
-    let least = differences.iter().copied().min().unwrap_or(0);
-    let mut all = 0u64;
-    for d in differences.iter_mut() {
-        *d = d.wrapping_sub(least);
-        all |= *d as u64;
+    if numbers.len() < 2 {
+        (least, greatest) = (0, 0);
     }
-    let width = (64 - all.leading_zeros()).div_ceil(8) as usize;
+    let width = (64 - greatest.wrapping_sub(least).leading_zeros()).div_ceil(8) as usize;
+    if width > most {
+        return false;
+    }
     out.extend_from_slice(&first.to_le_bytes());
     out.push(width as u8);
     out.extend_from_slice(&least.to_le_bytes());
-    // Each is written whole, and the next over what of it is zero.
-    let mut bytes = [0u8; MOST * 8 + 8];
-    for (i, d) in differences.iter().enumerate() {
-        if let Some(place) = bytes.get_mut(i * width..i * width + 8) {
-            place.copy_from_slice(&d.to_le_bytes());
-        }
+    match width {
+        0 => {}
+        1 => put::<1>(numbers, least, out),
+        2 => put::<2>(numbers, least, out),
+        3 => put::<3>(numbers, least, out),
+        4 => put::<4>(numbers, least, out),
+        5 => put::<5>(numbers, least, out),
+        6 => put::<6>(numbers, least, out),
+        7 => put::<7>(numbers, least, out),
+        _ => put::<8>(numbers, least, out),
     }
-    out.extend_from_slice(&bytes[..count * width]);
+    true
+}
+
+fn differences(numbers: &[i64]) -> impl Iterator<Item = i64> {
+    numbers.iter().zip(numbers.get(1..).unwrap_or(&[])).map(|(a, b)| b.wrapping_sub(*a))
+}
+
+/// Appends the low bytes of each difference above the least.
+fn put<const WIDTH: usize>(numbers: &[i64], least: i64, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + numbers.len().saturating_sub(1) * WIDTH, 0);
+    let places = out.get_mut(start..).unwrap_or(&mut []).as_chunks_mut::<WIDTH>().0;
+    for (place, d) in places.iter_mut().zip(differences(numbers)) {
+        let bytes = d.wrapping_sub(least).to_le_bytes();
+        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    }
+}
+
+/// What [`pack`] wrote at the start of `bytes`: the first number, the width and the least difference, and `n` less one differences in so many bytes.
+fn opened(bytes: &[u8], n: usize) -> Option<(i64, usize, i64, &[u8])> {
+    let (first, width, least) = (word(bytes, 0)?, usize::from(*bytes.get(8)?), word(bytes, 9)?);
+    if n > MOST || width > 8 {
+        return None;
+    }
+    Some((first, width, least, bytes.get(17..17 + n.saturating_sub(1) * width)?))
 }
 
 /// Reads `n` numbers that [`pack`] wrote at the start of `bytes`; false if the bytes are too few or none of `pack`'s.
@@ -41,39 +74,63 @@ pub fn unpack(bytes: &[u8], n: usize, out: &mut Vec<i64>) -> bool {
     if n == 0 {
         return true;
     }
-    let (Some(mut at), Some(&width), Some(least)) = (word(bytes, 0), bytes.get(8), word(bytes, 9)) else {
-        return false;
-    };
-    let width = usize::from(width);
-    let body = bytes.get(17..).unwrap_or(&[]);
-    if n > MOST || width > 8 || body.len() < (n - 1) * width {
-        return false;
-    }
-    out.reserve(n);
-    out.push(at);
-    if width == 0 {
-        out.extend((1..n).map(|_| {
-            at = at.wrapping_add(least);
-            at
-        }));
-        return true;
-    }
-    let mask = u64::MAX >> (64 - 8 * width);
-    for i in 0..n - 1 {
-        let held = match body.get(i * width..i * width + 8).and_then(|b| b.try_into().ok()) {
-            Some(eight) => u64::from_le_bytes(eight),
-            None => {
-                let rest = body.get(i * width..).unwrap_or(&[]);
-                let mut eight = [0; 8];
-                let len = rest.len().min(8);
-                eight[..len].copy_from_slice(&rest[..len]);
-                u64::from_le_bytes(eight)
+    let Some((first, width, least, body)) = opened(bytes, n) else { return false };
+    out.resize(n, first);
+    let Some((_, rest)) = out.split_first_mut() else { return false };
+    match width {
+        0 => {
+            let mut at = first;
+            for number in rest {
+                at = at.wrapping_add(least);
+                *number = at;
             }
-        };
-        at = at.wrapping_add(least).wrapping_add((held & mask) as i64);
-        out.push(at);
+        }
+        1 => add::<1>(body, first, least, rest),
+        2 => add::<2>(body, first, least, rest),
+        3 => add::<3>(body, first, least, rest),
+        4 => add::<4>(body, first, least, rest),
+        5 => add::<5>(body, first, least, rest),
+        6 => add::<6>(body, first, least, rest),
+        7 => add::<7>(body, first, least, rest),
+        _ => add::<8>(body, first, least, rest),
     }
     true
+}
+
+fn add<const WIDTH: usize>(body: &[u8], first: i64, least: i64, out: &mut [i64]) {
+    let mut at = first;
+    for (number, held) in out.iter_mut().zip(body.as_chunks::<WIDTH>().0) {
+        at = at.wrapping_add(least).wrapping_add(whole(held));
+        *number = at;
+    }
+}
+
+/// The number at place `i` alone: a sum, which takes no memory.
+pub fn unpack_one(bytes: &[u8], i: usize) -> Option<i64> {
+    let (first, width, least, body) = opened(bytes, i + 1)?;
+    let sum = match width {
+        0 => 0,
+        1 => sum::<1>(body),
+        2 => sum::<2>(body),
+        3 => sum::<3>(body),
+        4 => sum::<4>(body),
+        5 => sum::<5>(body),
+        6 => sum::<6>(body),
+        7 => sum::<7>(body),
+        _ => sum::<8>(body),
+    };
+    Some(first.wrapping_add(least.wrapping_mul(i64::try_from(i).ok()?)).wrapping_add(sum))
+}
+
+fn sum<const WIDTH: usize>(body: &[u8]) -> i64 {
+    body.as_chunks::<WIDTH>().0.iter().fold(0i64, |sum, held| sum.wrapping_add(whole(held)))
+}
+
+/// A difference from its low bytes.
+fn whole<const WIDTH: usize>(held: &[u8; WIDTH]) -> i64 {
+    let mut bytes = [0; 8];
+    bytes.iter_mut().zip(held).for_each(|(to, from)| *to = *from);
+    i64::from_le_bytes(bytes)
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<i64> {
@@ -102,7 +159,12 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_packed_comes_back(numbers in prop::collection::vec(any::<i64>(), 1..=MOST)) {
-            prop_assert_eq!(back(&numbers).0, numbers);
+            prop_assert_eq!(&back(&numbers).0, &numbers);
+            let mut bytes = Vec::new();
+            pack(&numbers, &mut bytes);
+            for (i, number) in numbers.iter().enumerate() {
+                prop_assert_eq!(unpack_one(&bytes, i), Some(*number));
+            }
         }
 
         #[test]
@@ -111,7 +173,12 @@ mod tests {
             for s in steps {
                 numbers.push(numbers[numbers.len() - 1].wrapping_add(s));
             }
-            prop_assert_eq!(back(&numbers).0, numbers);
+            prop_assert_eq!(&back(&numbers).0, &numbers);
+            let mut bytes = Vec::new();
+            pack(&numbers, &mut bytes);
+            for (i, number) in numbers.iter().enumerate() {
+                prop_assert_eq!(unpack_one(&bytes, i), Some(*number));
+            }
         }
 
         #[test]
@@ -120,6 +187,8 @@ mod tests {
             let read = unpack(&bytes, n, &mut out);
             prop_assert!(!read || out.len() == n);
             prop_assert!(!read || n <= MOST);
+            prop_assert!(read || n == 0 || unpack_one(&bytes, n - 1).is_none());
+            prop_assert!(!read || n == 0 || unpack_one(&bytes, n - 1) == out.last().copied());
         }
     }
 }

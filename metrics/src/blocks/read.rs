@@ -1,17 +1,22 @@
 //! From blocks to samples.
 
+use std::hint::black_box;
+
 use super::area::Pieces;
-use super::code::{read_times, read_values};
-use super::{Block, Fall, Falls};
+use super::code::{read_times, read_value, read_values};
+use super::plans::Plan;
+use super::{BLOCK, Block, Fall, Falls};
 use crate::model::Sample;
 
 /// The samples of all series of a capture.
 #[derive(Debug, Default)]
 pub struct Store {
     pub(super) area: Pieces,
+    /// Blocks of times, once for series that share all of them.
     pub(super) blocks: Vec<Block>,
-    /// End of each series in `blocks`.
-    pub(super) ends: Vec<usize>,
+    /// Offsets in the area of the values of each series' blocks.
+    pub(super) values: Vec<u64>,
+    pub(super) plans: Vec<Plan>,
     pub(super) falls: Vec<Falls>,
     /// Samples out of order, and those at a time that is there already.
     pub(super) oddities: Vec<(u64, u64)>,
@@ -30,20 +35,28 @@ impl Store {
 
     /// How many series there are.
     pub fn series(&self) -> usize {
-        self.ends.len()
+        self.plans.len()
     }
 
     /// Bytes that samples take.
     pub fn bytes(&self) -> usize {
-        self.area.len() as usize + std::mem::size_of_val(&self.blocks[..])
+        self.area.len() as usize + std::mem::size_of_val(&self.blocks[..]) + std::mem::size_of_val(&self.values[..])
+    }
+
+    fn plan(&self, series: u32) -> Plan {
+        self.plans.get(series as usize).copied().unwrap_or_default()
     }
 
     /// The blocks of a series, by time.
     pub fn blocks(&self, series: u32) -> &[Block] {
-        let series = series as usize;
-        let start = if series == 0 { 0 } else { self.ends.get(series - 1).copied().unwrap_or(0) };
-        let end = self.ends.get(series).copied().unwrap_or(start);
-        self.blocks.get(start..end).unwrap_or(&[])
+        let plan = self.plan(series);
+        self.blocks.get(plan.start..plan.end).unwrap_or(&[])
+    }
+
+    /// Where the values of each block of a series lie.
+    pub(super) fn values(&self, series: u32) -> &[u64] {
+        let plan = self.plan(series);
+        self.values.get(plan.values..plan.values + (plan.end - plan.start)).unwrap_or(&[])
     }
 
     /// How many samples a series has.
@@ -53,7 +66,7 @@ impl Store {
 
     /// No series.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.plans.is_empty()
     }
 
     /// How often a series fell.
@@ -78,7 +91,7 @@ impl Store {
 
     /// A reader that keeps its buffers: for many questions.
     pub fn cursor(&self) -> Cursor<'_> {
-        Cursor { store: self, times: Recent::default(), values: Recent::default(), scratch: Vec::new() }
+        Cursor { store: self, recent: Vec::new() }
     }
 
     /// The first sample of a series.
@@ -99,15 +112,18 @@ impl Store {
     /// The samples with `from <= at <= to`, by time.
     pub fn between(&self, series: u32, from: i64, to: i64) -> Vec<Sample> {
         let blocks = self.blocks(series);
-        let mut cursor = self.cursor();
         let mut out = Vec::new();
-        for block in &blocks[blocks.partition_point(|b| b.last < from)..] {
+        let (mut times, mut values, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+        let start = blocks.partition_point(|b| b.last < from);
+        for (block, at) in blocks.iter().zip(self.values(series)).skip(start) {
             if block.first > to {
                 break;
             }
-            let (times, values) = cursor.load(block, usize::from(block.n));
-            let samples = times.iter().zip(values).filter(|(at, _)| (from..=to).contains(*at));
-            out.extend(samples.map(|(&at, &value)| Sample { at, value }));
+            let n = usize::from(block.n);
+            if read_times(self.area.from(block.times), n, &mut times) && read_values(self.area.from(*at), n, &mut scratch, &mut values) {
+                let samples = times.iter().zip(&values).filter(|(at, _)| (from..=to).contains(*at));
+                out.extend(samples.map(|(&at, &value)| Sample { at, value }));
+            }
         }
         out
     }
@@ -115,11 +131,10 @@ impl Store {
     /// The distinct times of some series, by time.
     pub fn times(&self, series: impl Iterator<Item = u32>) -> Vec<i64> {
         let mut seen = std::collections::HashSet::new();
-        let mut cursor = self.cursor();
-        let mut out = Vec::new();
+        let (mut times, mut out) = (Vec::new(), Vec::new());
         for block in series.flat_map(|s| self.blocks(s)) {
-            if seen.insert((block.times, block.n)) {
-                out.extend_from_slice(cursor.times(block));
+            if seen.insert((block.times, block.n)) && read_times(self.area.from(block.times), usize::from(block.n), &mut times) {
+                out.extend_from_slice(&times);
             }
         }
         out.sort_unstable();
@@ -128,56 +143,22 @@ impl Store {
     }
 }
 
-/// Finds samples; blocks that it decoded lately stay decoded.
+/// Finds samples; blocks whose times it decoded lately stay decoded. Of values only the one that is asked for is.
 #[derive(Debug)]
 pub struct Cursor<'s> {
     store: &'s Store,
-    times: Recent<i64>,
-    values: Recent<f64>,
-    scratch: Vec<i64>,
+    recent: Vec<Recent>,
 }
 
-/// Numbers decoded lately, by where their bytes lie. Times are kept apart from values, since series share them.
-#[derive(Debug)]
-struct Recent<T>(Vec<Decoded<T>>);
-
-/// Numbers with the offset and count that they were decoded for.
-#[derive(Debug)]
-struct Decoded<T> {
-    of: Option<(u64, u16)>,
-    numbers: Vec<T>,
+/// Times with the place of their block in the store.
+#[derive(Clone, Debug, Default)]
+struct Recent {
+    of: Option<usize>,
+    times: Vec<i64>,
 }
 
 /// So many blocks stay decoded: series that were scraped together share the blocks of their times, 256 of which are nine hours at one a second.
 const KEPT: usize = 256;
-
-impl<T> Default for Recent<T> {
-    fn default() -> Recent<T> {
-        Recent(Vec::new())
-    }
-}
-
-impl<T> Recent<T> {
-    /// The `n` numbers at an offset, at least the first `wanted`; `decode` fills in as many as it is told if they are not here, or says that the
-    /// bytes hold none. Who comes back for more gets all.
-    fn get(&mut self, offset: u64, n: u16, wanted: usize, decode: impl FnOnce(usize, &mut Vec<T>) -> bool) -> &[T] {
-        if self.0.is_empty() {
-            self.0.resize_with(KEPT, || Decoded { of: None, numbers: Vec::new() });
-        }
-        // neighbouring offsets spread over the places
-        let place = (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % KEPT;
-        let Some(Decoded { of, numbers }) = self.0.get_mut(place) else { return &[] };
-        let known = *of == Some((offset, n));
-        if !known || numbers.len() < wanted {
-            let count = if known { usize::from(n) } else { wanted.min(usize::from(n)) };
-            *of = Some((offset, n));
-            if !decode(count, numbers) {
-                numbers.clear();
-            }
-        }
-        numbers
-    }
-}
 
 impl<'s> Cursor<'s> {
     /// Whose samples it finds.
@@ -185,26 +166,30 @@ impl<'s> Cursor<'s> {
         self.store
     }
 
-    fn times(&mut self, block: &Block) -> &[i64] {
-        let area = &self.store.area;
-        self.times.get(block.times, block.n, usize::from(block.n), |n, out| read_times(area.from(block.times), n, out))
-    }
-
-    /// Times and values of a block, at least the first `wanted`.
-    fn load(&mut self, block: &Block, wanted: usize) -> (&[i64], &[f64]) {
-        let Cursor { store, times, values, scratch } = self;
-        let times = times.get(block.times, block.n, usize::from(block.n), |n, out| read_times(store.area.from(block.times), n, out));
-        let values = values.get(block.values, block.n, wanted, |n, out| read_values(store.area.from(block.values), n, scratch, out));
-        (times, values)
+    /// The times of the block at a place in the store's table; none if its bytes hold none.
+    fn times(&mut self, place: usize) -> &[i64] {
+        if self.recent.is_empty() {
+            self.recent.resize_with(KEPT, Recent::default);
+        }
+        let Some(recent) = self.recent.get_mut(place % KEPT) else { return &[] };
+        if recent.of != Some(place) {
+            recent.of = Some(place);
+            let block = self.store.blocks.get(place);
+            if !block.is_some_and(|b| read_times(self.store.area.from(b.times), usize::from(b.n), &mut recent.times)) {
+                recent.times.clear();
+            }
+        }
+        &recent.times
     }
 
     /// Ordinal of the first sample at or after `time`: the number of samples before it.
     pub fn lower(&mut self, series: u32, time: i64) -> u64 {
         let blocks = self.store.blocks(series);
-        match blocks.get(blocks.partition_point(|b| b.last < time)) {
+        let i = blocks.partition_point(|b| b.last < time);
+        match blocks.get(i) {
             None => self.store.len(series),
             Some(block) if block.first >= time => block.before,
-            Some(block) => block.before + self.times(block).partition_point(|&t| t < time) as u64,
+            Some(block) => block.before + self.times(self.store.plan(series).start + i).partition_point(|&t| t < time) as u64,
         }
     }
 
@@ -215,12 +200,53 @@ impl<'s> Cursor<'s> {
 
     /// The sample of an ordinal.
     pub fn get(&mut self, series: u32, ordinal: u64) -> Option<Sample> {
-        let blocks = self.store.blocks(series);
-        let block = blocks.get(blocks.partition_point(|b| b.before + u64::from(b.n) <= ordinal))?;
-        let i = ordinal.checked_sub(block.before)? as usize;
-        let (times, values) = self.load(block, i + 1);
-        Some(Sample { at: *times.get(i)?, value: *values.get(i)? })
+        let found = self.find(series, ordinal)?;
+        self.sample(found)
     }
+
+    /// Samples by series and ordinal. None waits until the memory of another is there, so that many take little longer than one.
+    pub fn many<const N: usize>(&mut self, of: [(u32, u64); N]) -> [Option<Sample>; N] {
+        let found = of.map(|(series, ordinal)| self.find(series, ordinal));
+        // The first byte of each is read before what it is decides anything.
+        black_box(found.map(|found| found.and_then(|f| f.values.first().copied())));
+        found.map(|found| self.sample(found?))
+    }
+
+    /// Where a sample is.
+    fn find(&self, series: u32, ordinal: u64) -> Option<Found<'s>> {
+        let (store, plan) = (self.store, self.store.plan(series));
+        let blocks = store.blocks.get(plan.start..plan.end)?;
+        let holds = |b: &Block| (b.before..b.before + u64::from(b.n)).contains(&ordinal);
+        // All blocks but the last are full, unless a capture was gone on with.
+        let full = usize::try_from(ordinal).ok()? / BLOCK;
+        let place = match blocks.get(full).is_some_and(holds) {
+            true => full,
+            false => blocks.partition_point(|b| b.before + u64::from(b.n) <= ordinal),
+        };
+        let block = blocks.get(place)?;
+        let i = usize::try_from(ordinal.checked_sub(block.before)?).ok()?;
+        Some(Found { place: plan.start + place, block, i, values: store.area.from(*store.values.get(plan.values + place)?) })
+    }
+
+    fn sample(&mut self, Found { place, block, i, values }: Found<'_>) -> Option<Sample> {
+        let value = read_value(values, i, usize::from(block.n))?;
+        let at = match i {
+            0 => block.first,
+            _ => *self.times(place).get(i)?,
+        };
+        Some(Sample { at, value })
+    }
+}
+
+/// A sample that is the `i`-th of a block.
+#[derive(Clone, Copy)]
+struct Found<'s> {
+    /// The block's place in the store's table.
+    place: usize,
+    block: &'s Block,
+    i: usize,
+    /// From where its values lie.
+    values: &'s [u8],
 }
 
 #[cfg(test)]
@@ -289,6 +315,8 @@ mod tests {
                 for (i, (at, bits)) in want.iter().enumerate() {
                     let sample = cursor.get(series, i as u64).unwrap();
                     prop_assert_eq!((sample.at, sample.value.to_bits()), (*at, *bits));
+                    let [here, over] = cursor.many([(series, i as u64), (series, want.len() as u64)]);
+                    prop_assert_eq!((here.map(|s| (s.at, s.value.to_bits())), over), (Some((*at, *bits)), None));
                 }
                 prop_assert_eq!(cursor.get(series, want.len() as u64), None);
             }

@@ -16,7 +16,7 @@ use crate::blocks::{Area, Store};
 use crate::model::Capture;
 
 /// Changes with the bytes of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: &[u8; 8] = b"corrcapt";
 /// Two hashes, three lengths, two versions and the magic.
 const FOOTER: usize = 32 + 32 + 3 * 8 + 2 * 4 + 8;

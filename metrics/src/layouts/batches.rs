@@ -14,8 +14,8 @@ use super::{Candidate, Head, ReadError, ipc, look};
 
 /// About so many values are in a batch, over all its columns.
 const VALUES: usize = 1 << 21;
-/// Most rows of a batch.
-const ROWS: usize = 1 << 15;
+/// Most rows of a batch: few enough that its columns are still near the processor when they become blocks.
+const ROWS: usize = 1 << 13;
 
 /// The batches of a file.
 pub struct Batches {

@@ -44,12 +44,18 @@ pub fn stamps(column: &ArrayRef, unit: i64) -> Option<Column<i64>> {
             if unit == 1 {
                 return Some(Column { numbers: whole.values().clone(), valid: whole.nulls().cloned() });
             }
-            let fits = |v: &i64| v.checked_mul(unit).is_some();
+            // One pass; only where the largest of all bits might not fit, each is looked at.
+            let mut bits = 0;
+            let scale = |v: &i64| {
+                bits |= v ^ (v >> 63);
+                v.wrapping_mul(unit)
+            };
+            let numbers: Vec<i64> = whole.values().iter().map(scale).collect();
             let mut valid = whole.nulls().cloned();
-            if !whole.values().iter().all(fits) {
+            let fits = |v: &i64| v.checked_mul(unit).is_some();
+            if bits >= i64::MAX / unit && !whole.values().iter().all(fits) {
                 valid = Some(NullBuffer::from_iter((0..whole.len()).map(|i| whole.is_valid(i) && fits(&whole.value(i)))));
             }
-            let numbers: Vec<i64> = whole.values().iter().map(|v| v.wrapping_mul(unit)).collect();
             Some(Column { numbers: numbers.into(), valid })
         }
         _ => None,

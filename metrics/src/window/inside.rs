@@ -79,9 +79,11 @@ impl Inside {
             let earlier = read.ends.is_some() && (start > 0 || read.earlier);
             return Inside { before, after: forth(cursor, series, end), earlier, ..read };
         };
-        let first = forth(cursor, series, start).filter(|s| s.at <= window.to());
         let end = cursor.upper(series, window.to());
-        let last = back(cursor, series, end).filter(|s| s.at >= window.from());
+        let known = |s: &Sample| !s.value.is_nan();
+        let [first, last] = cursor.many([(series, start), (series, end.saturating_sub(1))]).map(|s| s.filter(known));
+        let first = first.or_else(|| forth(cursor, series, start)).filter(|s| s.at <= window.to());
+        let last = last.or_else(|| back(cursor, series, end)).filter(|s| s.at >= window.from());
         let after = forth(cursor, series, end);
         let (Some(first), Some(last)) = (first, last) else {
             return Inside { before, after, ..Inside::default() };
