@@ -71,7 +71,7 @@ enum Command {
     Edges(Box<edges::Args>),
     Trace(trace::Args),
     Facts(Box<facts::Args>),
-    Ready(ready::Args),
+    Ready(Box<ready::Args>),
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
