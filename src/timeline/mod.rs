@@ -1,6 +1,6 @@
 //! What happened, in the order of time: events of all sources as rows that people can read.
 //!
-//! Events come in the order of time (start of stamp, source, position). [`fold`] makes rows of them, [`keep`] chooses those that are shown, [`order`]
+//! Events come in the order of time (start of stamp, source, position). `fold` makes rows of them, `keep` chooses those that are shown, `order`
 //! says of which the place among other sources' rows is not known. Nothing here reads a file or writes.
 
 mod fold;

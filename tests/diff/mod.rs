@@ -11,8 +11,11 @@ fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name).to_str().unwrap().to_string()
 }
 
+/// What becomes of a file; `None` leaves it out.
+type Kept = Option<Vec<u8>>;
+
 /// A run's files, each through `change`; without the answers.
-fn copy(from: &Path, to: &Path, change: &dyn Fn(&str, Vec<u8>) -> Option<Vec<u8>>) {
+fn copy(from: &Path, to: &Path, change: &dyn Fn(&str, Vec<u8>) -> Kept) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
