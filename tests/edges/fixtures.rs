@@ -182,3 +182,35 @@ fn scopes_are_parts_of_the_run() {
     assert_eq!(traced["requests"][0]["sessions"], "UNPROVABLE");
     assert_eq!(traced["requests"][0]["stages"].as_array().unwrap().len(), 22);
 }
+
+/// 40 lines of the router say `Selected worker`, each of another request (grep). A site that takes them for its storage's evictions is believed.
+#[test]
+fn a_sites_own_signals_and_edges_join_the_table() {
+    let (_temp, run) = fixture("direct-run");
+    let toml = Path::new(&run).join("corr.toml");
+    let signal = |edge: &str, kind: &str| {
+        format!(
+            "[[evidence.signal]]\nedge = \"{edge}\"\nid = \"site\"\ninstrument = \"dynamo-frontend-log\"\nkinds = [\"{kind}\"]\ncounts = \"requests\"\n\
+             proves = \"transition\"\ndirect = true\nidentity = [\"request_id\"]\ndoes_not_prove = \"whose the blocks were\"\n"
+        )
+    };
+    let own_edge = "[[evidence.edge]]\nid = \"site-edge\"\ntitle = \"a site's own\"\nconcerns = \"occurrences\"\nunit = \"events\"\n\
+                    needs = { request = { any = \"the site's log\" }, session = { any = \"the site's log\" } }\n";
+    std::fs::write(&toml, format!("{own_edge}{}{}", signal("l3-evict", "worker_selected"), signal("site-edge", "route_decision"))).unwrap();
+    let answer = json(&["edges", &run]);
+    let evict = edge(&answer, "l3-evict");
+    assert_eq!((evict["activity"].as_str(), evict["count"].as_u64()), (Some("proven"), Some(40)));
+    assert_eq!(evict["proofs"][0]["signal"], "site");
+    assert_eq!(edge(&answer, "site-edge")["title"], "a site's own");
+
+    for (wrong, said) in [
+        (signal("l3-evict", "worker_selectd"), "did you mean `worker_selected`?"),
+        (signal("no-such-edge", "worker_selected"), "names the edge `no-such-edge`, which there is not"),
+        (signal("l3-evict", "worker_selected").replace("dynamo-frontend-log", "nothing"), "names the instrument `nothing`, which there is not"),
+    ] {
+        std::fs::write(&toml, wrong).unwrap();
+        let (code, _, err) = corr(&["edges", &run]);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(said) && err.contains("corr.toml:1"), "{err}");
+    }
+}
