@@ -14,6 +14,8 @@ mod fixtures;
 mod golden;
 #[path = "edges/removal.rs"]
 mod removal;
+#[path = "edges/rules.rs"]
+mod rules;
 #[path = "edges/scopes.rs"]
 mod scopes;
 #[path = "edges/trace.rs"]

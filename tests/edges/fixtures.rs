@@ -206,7 +206,10 @@ fn a_sites_own_signals_and_edges_join_the_table() {
     for (wrong, said) in [
         (signal("l3-evict", "worker_selectd"), "did you mean `worker_selected`?"),
         (signal("no-such-edge", "worker_selected"), "names the edge `no-such-edge`, which there is not"),
-        (signal("l3-evict", "worker_selected").replace("dynamo-frontend-log", "nothing"), "names the instrument `nothing`, which there is not"),
+        (
+            signal("l3-evict", "worker_selected").replace("dynamo-frontend-log", "nothing"),
+            "names the instrument `nothing`, which there is not",
+        ),
     ] {
         std::fs::write(&toml, wrong).unwrap();
         let (code, _, err) = corr(&["edges", &run]);
