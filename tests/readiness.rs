@@ -6,6 +6,8 @@ mod program;
 mod captures;
 #[path = "readiness/fixtures.rs"]
 mod fixtures;
+#[path = "readiness/follow.rs"]
+mod follow;
 #[path = "readiness/journals.rs"]
 mod journals;
 #[path = "readiness/support.rs"]
