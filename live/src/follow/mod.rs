@@ -1,8 +1,8 @@
 //! Starts followed as they happen: `corr ready --follow`.
 //!
-//! Data flows one way. Threads read files ([`tail`]) and journalctl ([`journal`]), tasks poll endpoints ([`polls`]); what they find comes
-//! over one channel to the loop in [`watch`], where bytes become observations ([`lines`]), observations and polls a history
-//! (corr-readiness), and what is new in the history is told ([`changes`]) and judged ([`verdict`], [`metrics`]).
+//! Data flows one way. Threads read files (`tail`) and journalctl (`journal`), tasks poll endpoints (`polls`); what they find comes
+//! over one channel to the loop in `watch`, where bytes become observations (`lines`), observations and polls a history
+//! (corr-readiness), and what is new in the history is told (`changes`) and judged (`verdict`, `metrics`).
 
 mod back;
 mod changes;
