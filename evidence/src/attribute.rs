@@ -21,12 +21,11 @@ pub(crate) struct About<'a> {
     pub occurred: &'a Occurred,
     pub population: &'a Population,
     pub missing: &'a [Missing],
-    pub shown: &'a AllShown,
 }
 
 /// For request and for session.
 pub(crate) fn of(judge: &Judge<'_>, about: &About<'_>) -> (Attribution, Attribution) {
-    let About { edge, activity, occurred, population, missing, shown } = *about;
+    let About { edge, activity, occurred, population, missing } = *about;
     let happened = matches!(activity, Activity::Proven | Activity::Conflict);
     let weigh = |ids: &BTreeSet<RequestNo>| match edge.concerns {
         Concerns::RouterRequests => population.arrivals(ids.iter()),
@@ -41,12 +40,9 @@ pub(crate) fn of(judge: &Judge<'_>, about: &About<'_>) -> (Attribution, Attribut
             let n = occurred.requests.len().max(usize::try_from(occurred.at_least).unwrap_or(usize::MAX));
             (occurred.requests.clone(), n, n - occurred.requests.len())
         }
-        Concerns::RouterRequests => {
-            let n = weigh(&population.router).max(arrived(judge, shown));
-            (passed(occurred, &population.router), n, 0)
-        }
+        Concerns::RouterRequests => (passed(occurred, &population.router), population.router_arrivals, 0),
         Concerns::EngineRequests => {
-            let n = if population.engine_unseen { weigh(&population.router).max(arrived(judge, shown)) } else { population.engine.len() };
+            let n = if population.engine_unseen { population.router_arrivals } else { population.engine.len() };
             (passed(occurred, &population.engine), n, 0)
         }
     };

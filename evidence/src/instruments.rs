@@ -29,10 +29,6 @@ pub struct Instruments {
     pub systems: BTreeSet<System>,
 }
 
-fn level(name: &str) -> Option<Level> {
-    Level::read(name)
-}
-
 impl Instruments {
     /// Looks at sources, and at the metric families that were captured.
     pub fn new(edges: &Edges, ledgers: &[SourceLedger], families: &BTreeSet<String>) -> Instruments {
@@ -81,7 +77,7 @@ fn state(number: usize, of: &Instrument, ledgers: &[SourceLedger], families: &BT
         }
         of_format = true;
         let shown = of.shown_by.is_empty() || of.shown_by.iter().any(|k| ledger.kinds.contains_key(k.as_str()));
-        let deep = of.level.as_deref().and_then(level).is_none_or(|needed| ledger.lowest.is_some_and(|l| l <= needed));
+        let deep = of.level.as_deref().and_then(Level::read).is_none_or(|needed| ledger.lowest.is_some_and(|l| l <= needed));
         if shown && deep {
             there.insert(l);
         }

@@ -92,9 +92,8 @@ impl<'a> Judge<'a> {
     /// A verdict on every edge, in the table's order, and whom they are about.
     pub fn findings(&self) -> Findings {
         let shown = self.shown();
-        let mut population = self.population();
+        let population = self.population(&shown);
         let verdicts = (0..self.edges.edges().len()).filter_map(|edge| self.verdict(edge, &shown, &population)).collect();
-        population.router_arrivals = population.arrivals(population.router.iter()).max(attribute::arrived(self, &shown));
         let shares = compare::shares(self.edges, &shown);
         let comparisons = compare::comparisons(self.edges, self.identity, &shown);
         Findings { population, verdicts, shares, comparisons }
@@ -160,7 +159,7 @@ impl<'a> Judge<'a> {
         shown
     }
 
-    fn population(&self) -> Population {
+    fn population(&self, shown: &AllShown) -> Population {
         let mut population = Population::default();
         let first_of_engine = self.edges.edges().iter().position(|e| e.concerns == Concerns::EngineRequests);
         let mut all_served = BTreeSet::new();
@@ -215,6 +214,7 @@ impl<'a> Judge<'a> {
             // One engine's log may be there and another's not: what was served had arrived, whoever says so.
             population.engine.extend(all_served);
         }
+        population.router_arrivals = population.arrivals(population.router.iter()).max(attribute::arrived(self, shown));
         let whose = if population.router.is_empty() { &population.engine } else { &population.router };
         let has_session = |no: &&RequestNo| self.identity.requests.get(**no).is_some_and(|r| !r.sessions.is_empty());
         population.with_session = whose.iter().filter(has_session).copied().collect();
@@ -336,7 +336,7 @@ impl<'a> Judge<'a> {
             _ => Some(occurred.known.keys().filter(|no| population.engine.contains(no)).count() as u64),
         };
         let missing = self.missing(number);
-        let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing, shown };
+        let said = attribute::About { edge, activity, occurred: &occurred, population, missing: &missing };
         let (request, session) = attribute::of(self, &said);
         Some(Verdict {
             edge: number,
@@ -438,8 +438,7 @@ impl<'a> Judge<'a> {
         let mut found = Vec::new();
         let worker = |cite: &Cite| self.ledgers.iter().find(|l| l.source == cite.source).and_then(|l| l.worker.as_deref());
         for (i, (one_at, one, a)) in amounts.iter().enumerate() {
-            for (other_at, other, b) in amounts.iter().skip(i + 1).filter(|(_, o, _)| o.counts == one.counts && o.amount == one.amount) {
-                let _ = other;
+            for (other_at, _, b) in amounts.iter().skip(i + 1).filter(|(_, o, _)| o.counts == one.counts && o.amount == one.amount) {
                 for (no, (x, x_cite)) in &a.requests {
                     let Some((y, y_cite)) = b.requests.get(no) else { continue };
                     let (Some(x), Some(y)) = (x, y) else { continue };

@@ -91,8 +91,8 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let mut runs = vec![args.run.clone()];
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
-    let sources = sources::open(&runs, &options, args.store.as_deref())?;
     let run = run::open(&runs, &options)?;
+    let sources = sources::of(&run, &options, args.store.as_deref())?;
     let window = window(args, &sources, now, err)?;
     let evidence = Evidence::gather(&sources, window)?;
     let only = edges(&evidence.edges, &args.edge)?;

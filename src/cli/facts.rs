@@ -60,8 +60,8 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let glob = args.name.as_deref().map(globset::Glob::new).transpose().context("--name")?;
     let matcher = glob.map(|g| g.compile_matcher());
-    let sources = sources::open(&runs, &options, args.store.as_deref())?;
     let run = run::open(&runs, &options)?;
+    let sources = sources::of(&run, &options, args.store.as_deref())?;
     let (mut table, not_read) = collect::table(&sources, &run);
     let mut partial = false;
     for file in not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)) {

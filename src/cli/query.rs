@@ -151,13 +151,16 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         }
         index::build(&opened, &options, args.store.clone(), UpdateOptions::default(), err)?;
     }
-    let mut sources = sources::open(&runs, &options, args.store.as_deref())?;
+    let wanted = Wanted::read(&args.metrics, &args.map)?;
+    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
+    let mut sources = match &opened {
+        Some(run) => sources::of(run, &options, args.store.as_deref())?,
+        None => sources::open(&runs, &options, args.store.as_deref())?,
+    };
     if sources.sources.is_empty() {
         let opened = run::open(&runs, &options)?;
         return Ok(index::nothing_to_read(&opened, err)?.unwrap_or(exit::ERROR));
     }
-    let wanted = Wanted::read(&args.metrics, &args.map)?;
-    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
     let joined = wanted
         .as_ref()
         .zip(opened.as_ref())

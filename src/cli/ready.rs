@@ -135,12 +135,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let mut runs = vec![args.name().to_string()];
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
-    let sources = sources::open(&runs, &options, args.store.as_deref())?;
     // A store that was moved without its run has no captures.
-    let opened = if args.name() == "-" || std::path::Path::new(args.name()).exists() || sources.sources.is_empty() {
-        Some(run::open(&runs, &options)?)
-    } else {
-        run::open(&runs, &options).ok()
+    let moved = args.store.is_some() && args.name() != "-" && !std::path::Path::new(args.name()).exists();
+    let opened = if moved { run::open(&runs, &options).ok() } else { Some(run::open(&runs, &options)?) };
+    let sources = match &opened {
+        Some(run) => sources::of(run, &options, args.store.as_deref())?,
+        None => sources::open(&runs, &options, args.store.as_deref())?,
     };
     let asked = opened.as_ref().map(|run| evidence::captures(run, &options, args.store.as_deref())).transpose()?;
     if sources.sources.is_empty() && asked.as_ref().is_none_or(|asked| asked.captures.is_empty()) {

@@ -169,14 +169,14 @@ impl Opened {
     /// Opens it; `None` if there is no source of events. `without` is a file that is none of the run's: the note itself.
     pub fn new(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Option<Opened>> {
         let (runs, options) = (runs(asking), options(asking));
-        let mut sources = sources::open(&runs, &options, asking.store.as_deref())?;
+        let run = run::open(&runs, &options)?;
+        let mut sources = sources::of(&run, &options, asking.store.as_deref())?;
         let own = without.and_then(|path| std::fs::canonicalize(path).ok());
         sources.sources.retain(|s| own.is_none() || std::fs::canonicalize(&s.path).ok() != own);
         if sources.sources.is_empty() {
             return Ok(None);
         }
         let wanted = Wanted::read(&asking.metrics, &asking.map)?;
-        let run = run::open(&runs, &options)?;
         Ok(Some(Opened { sources, run, options, wanted }))
     }
 

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use corr_parsers::ids::IdKind;
 
 use super::exit;
-use crate::evidence::{self, Beside, Evidence, trace};
+use crate::evidence::{Beside, Evidence, trace};
 use crate::query::sources;
 use crate::render::events::Format;
 use crate::render::evidence::trace::Traced;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options};
+use crate::run::Options;
 
 /// Follow one request, or the requests of a session, through every source: each stage with its time, worker, value and citation, and the stages of
 /// which nothing exists.
@@ -89,12 +89,8 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     if args.limit > 0 {
         found.truncate(args.limit);
     }
-    // Which metrics there are makes no difference to what is said of one request; that instruments are missing is said of logs and records.
-    let opened = run::open(&runs, &options)?;
-    let beside = Beside {
-        families: evidence::counters::families(&evidence::captures(&opened, &options, args.store.as_deref())?),
-        ..Beside::default()
-    };
+    // No metric says anything of one request: captures are not read.
+    let beside = Beside::default();
     let mut traces = Vec::with_capacity(found.len());
     for no in found {
         let judged = evidence.judge(&trace::scope(no), &beside);

@@ -71,7 +71,7 @@ fn elapsed(asked: &Asked<'_>) -> Vec<usize> {
 
 fn find(run: &Run, options: &Options, store: Option<&Path>, asked: &Asked<'_>, elapsed: &[usize]) -> anyhow::Result<Vec<KeptClock>> {
     let has_events = run.sources.iter().any(|s| s.class == Class::Events);
-    let events = if has_events { Some(sources::open(&run.arguments, options, store)?) } else { None };
+    let events = if has_events { Some(sources::of(run, options, store)?) } else { None };
     let mut settled = Vec::new();
     for (place, captured) in elapsed.iter().filter_map(|&i| Some((i, asked.captures.get(i)?))) {
         let around = Around::of(run, captured);

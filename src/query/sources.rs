@@ -167,6 +167,15 @@ impl Asked {
 
 /// Finds the sources of a run and what of its index can be used.
 pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
+    find(arguments, options, store, None)
+}
+
+/// The same of a run that is open already: its files are not looked into once more.
+pub fn of(run: &Run, options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
+    find(&run.arguments, options, store, Some(run))
+}
+
+fn find(arguments: &[String], options: &Options, store: Option<&Path>, opened: Option<&Run>) -> Result<Sources, SourcesError> {
     let mut notes = Vec::new();
     // A store that was moved without its run is asked alone.
     if let Some(dir) = store
@@ -187,15 +196,18 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
         }
     };
     let (Some(dir), Some(manifest)) = (dir, manifest) else {
-        let run = run::open(arguments, options)?;
-        return Ok(from_run(run, notes));
+        return Ok(match opened {
+            Some(run) => from_run(run, notes),
+            None => from_run(&run::open(arguments, options)?, notes),
+        });
     };
     let plain = options.tz.is_empty() && options.format_of.is_empty() && manifest.declared == declared.fingerprint;
     let known =
         |f: &discover::Found| manifest.sources.contains_key(&f.key) || manifest.others.get(&f.key).is_some_and(|o| o.stat == f.stat);
     let fresh = listing.files.iter().filter(|f| !known(f)).count();
     // Files that the index has not seen, or other declarations, need the whole run looked at: clocks are found across sources.
-    let looked = if plain && fresh == 0 { None } else { Some(run::open(arguments, options)?) };
+    let own = if opened.is_some() || (plain && fresh == 0) { None } else { Some(run::open(arguments, options)?) };
+    let looked = if plain && fresh == 0 { None } else { opened.or(own.as_ref()) };
     let mut sources = Vec::new();
     let mut not_read = listing.not_read.clone();
     let mut damages = Vec::new();
@@ -203,7 +215,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
     let mut gone_stale = 0;
     let mut from_store = Vec::new();
     for found in &listing.files {
-        let source = looked.as_ref().and_then(|r| r.sources.iter().find(|s| s.key == found.key));
+        let source = looked.and_then(|r| r.sources.iter().find(|s| s.key == found.key));
         let entry = manifest.sources.get(&found.key);
         // Standard input is never what an index was made of.
         let usable = entry.filter(|e| found.key != "-" && source.is_none_or(|s| crate::store::update::reads_alike(e, s)));
@@ -249,7 +261,7 @@ pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Re
         }
     }
     if let Some(looked) = looked {
-        not_read = looked.not_read;
+        not_read.clone_from(&looked.not_read);
     }
     not_read.retain(|n| !from_store.contains(&n.name));
     for name in from_store {
@@ -283,7 +295,7 @@ fn still_true(store: &Path, asked: &mut Asked, entry: &Entry, opened: &Opened) -
     true
 }
 
-fn from_run(run: Run, notes: Vec<String>) -> Sources {
+fn from_run(run: &Run, notes: Vec<String>) -> Sources {
     let mut sources = Vec::new();
     let mut others = 0;
     for source in &run.sources {
@@ -293,7 +305,7 @@ fn from_run(run: Run, notes: Vec<String>) -> Sources {
             others += 1;
         }
     }
-    Sources { root: run.root, sources, not_read: run.not_read, declared: run.declared, notes, others }
+    Sources { root: run.root.clone(), sources, not_read: run.not_read.clone(), declared: run.declared.clone(), notes, others }
 }
 
 /// A store whose run is not there: only what it embeds can be read.

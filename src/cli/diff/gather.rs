@@ -68,8 +68,8 @@ impl Ask<'_> {
 pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let options = Options { tz: ask.tz.to_vec(), format_of: Vec::new() };
     let arguments = [name.to_string()];
-    let sources = sources::open(&arguments, &options, None)?;
     let run = run::open(&arguments, &options)?;
+    let sources = sources::of(&run, &options, None)?;
     let mut asked = evidence::captures(&run, &options, None)?;
     let mut notes = std::mem::take(&mut asked.notes);
     if logged::asked(ask.selectors) {

@@ -34,7 +34,7 @@ impl<'a> Events<'a> {
 
     pub fn get(&self) -> anyhow::Result<&Sources> {
         if self.opened.get().is_none() {
-            let sources = sources::open(&self.run.arguments, self.options, self.store)?;
+            let sources = sources::of(self.run, self.options, self.store)?;
             return Ok(self.opened.get_or_init(|| sources));
         }
         self.opened.get().context("the sources of events are not open")

@@ -118,9 +118,8 @@ impl Traced<'_> {
         self.evidence.edges.edges().get(stage.edge).map_or(String::new(), |e| terminal(&e.id).into_owned())
     }
 
-    fn value(&self, stage: &Stage, seen: &Seen) -> String {
+    fn value(&self, seen: &Seen) -> String {
         let Some(signal) = self.evidence.edges.get(seen.signal) else { return String::new() };
-        let _ = stage;
         let amount = seen.amount.map_or(String::new(), |a| format!(" {} {}", figure(a), signal.counts));
         let hint = if seen.direct { "" } else { " (no proof)" };
         format!("{}{amount}{hint}", terminal(&signal.id))
@@ -136,7 +135,7 @@ impl Traced<'_> {
                     seen.when.map_or("-".into(), |w| rfc3339(w.start, w.width())),
                     seen.after.map_or(String::new(), after),
                     terminal(seen.worker.as_deref().unwrap_or("")).into_owned(),
-                    self.value(stage, seen),
+                    self.value(seen),
                     terminal(&self.evidence.locator(seen.cite)).into_owned(),
                 ]
             })
