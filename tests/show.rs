@@ -27,3 +27,13 @@ fn what_was_not_read_is_said() {
         assert_eq!(ran.stdout.contains("worker.log.gz"), format == "json", "{}", ran.stdout);
     }
 }
+
+/// All there is may be asked for by a number that is none of a file's.
+#[test]
+fn any_context_of_a_configuration_file_is_shown() {
+    let place = Place::with("direct-run");
+    let ran = place.corr(&["show", "direct-run/tachometer.toml:2", "-C", &usize::MAX.to_string()]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines = std::fs::read_to_string(place.path("direct-run/tachometer.toml")).unwrap().lines().count();
+    assert_eq!(ran.stdout.lines().filter(|line| line.starts_with(['>', ' '])).count(), lines, "{}", ran.stdout);
+}

@@ -59,6 +59,7 @@ pub struct Changes {
     /// Start and end of the attempt before.
     last: Option<(Mark, Mark)>,
     pub rows: u64,
+    /// Changes after the first so many, which are not kept.
     pub lost: u64,
 }
 
@@ -72,11 +73,6 @@ impl Changes {
         }
         self.up = Some(up);
         self.last = Some((from, until));
-    }
-
-    /// The end of the last attempt, and what it found.
-    pub fn latest(&self) -> Option<(Mark, bool)> {
-        self.last.map(|(_, until)| until).zip(self.up)
     }
 }
 
@@ -107,6 +103,11 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Changes that are not kept.
+    pub fn changes_lost(&self) -> u64 {
+        [&self.health, &self.scrapes, &self.clients, &self.kv].iter().map(|changes| changes.lost).sum()
+    }
+
     /// Nothing was seen.
     pub fn is_empty(&self) -> bool {
         self.health.rows + self.scrapes.rows + self.clients.rows == 0

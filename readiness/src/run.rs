@@ -401,6 +401,11 @@ impl Run {
         self.note(point, mark);
     }
 
+    /// Messages that journald dropped, as far as it said how many.
+    pub fn dropped_messages(&self) -> u64 {
+        self.dropped.iter().filter_map(|(_, messages)| *messages).fold(0, u64::saturating_add)
+    }
+
     /// Takes what was seen of the same run later, under a better name.
     pub fn absorb(&mut self, later: &Run) {
         self.last = later.last;

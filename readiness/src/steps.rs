@@ -47,7 +47,7 @@ impl Steps {
                 && let (Some(was), Some(was_mono)) = (last.wall, last.mono)
             {
                 let by = (wall.start.saturating_sub(was.start)).saturating_sub(mono.ns.saturating_sub(was_mono.ns));
-                if by.abs() > LEAST.saturating_add(wall.width().max(was.width())) {
+                if by.saturating_abs() > LEAST.saturating_add(wall.width().max(was.width())) {
                     self.push(Step {
                         host: host.into(),
                         before: last,

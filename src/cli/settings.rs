@@ -41,7 +41,7 @@ pub(super) fn show(path: &str, place: Place, run: &str, args: &Args, out: &mut d
         ShowFormat::Text => {
             writeln!(out, "{}:{line}  a line of a file that holds no events", terminal(name))?;
             let from = at.saturating_sub(args.context);
-            for (n, text) in lines.iter().enumerate().skip(from).take(at - from + args.context + 1) {
+            for (n, text) in lines.iter().enumerate().skip(from).take((at - from).saturating_add(args.context).saturating_add(1)) {
                 let mark = if n == at { ">" } else { " " };
                 writeln!(out, "{mark} {:>5}  {}", n + 1, terminal(text))?;
             }

@@ -16,8 +16,9 @@ use corr_parsers::stamp::{RawStamp, Zone};
 use super::{exit, index, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
+use crate::query::grammar::{self, quote};
+use crate::query::locate;
 use crate::query::sources::{self, Asked, Sources};
-use crate::query::{grammar, locate};
 use crate::render::opened::{Link, Opened, Read};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -239,8 +240,7 @@ fn links(shown: &Shown, sources: &Sources) -> anyhow::Result<(Vec<Link>, BTreeMa
             continue;
         }
         seen.push((*kind, key.clone()));
-        let quoted = id.replace('\\', "\\\\").replace('"', "\\\"");
-        let expr: Expr = grammar::parse(&format!("{}:\"{quoted}\"", kind.field())).map_err(|e| anyhow::anyhow!("{e}"))?;
+        let expr: Expr = grammar::parse(&format!("{}:{}", kind.field(), quote(id))).map_err(|e| anyhow::anyhow!("{e}"))?;
         let question = Question::count(expr, Window::default(), false)?;
         let answer = answer::ask(&question, &sources.sources)?;
         let by_source: Vec<(String, u64)> =

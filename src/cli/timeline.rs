@@ -17,9 +17,10 @@ use crate::evidence::{Evidence, trace};
 use crate::metrics::common::Covers;
 use crate::query::answer::{self, Question, Sort, Window};
 use crate::query::fetch::{Context, Reading};
+use crate::query::grammar::{self, quote};
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::{grammar, locate, phases};
+use crate::query::{locate, phases};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -258,7 +259,7 @@ impl Scoped {
             }
             let of_request = |no: &usize| evidence.identity.requests.get(*no).map(|r| trace::clauses(evidence, r)).unwrap_or_default();
             let mut clauses: BTreeSet<String> = found.iter().flat_map(of_request).collect();
-            clauses.extend(asking.session.as_ref().map(|id| format!("session:{}", trace::quoted(id))));
+            clauses.extend(asking.session.as_ref().map(|id| format!("session:{}", quote(id))));
             let ids: Vec<String> = clauses.into_iter().collect();
             text = if text.trim().is_empty() { ids.join(" OR ") } else { format!("({text}) AND ({})", ids.join(" OR ")) };
             expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;

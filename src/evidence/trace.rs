@@ -12,7 +12,7 @@ use corr_parsers::stamp::{Order, Stamp};
 use super::{Evidence, Judged};
 use crate::query::answer::{self, Question, Sort, Window};
 use crate::query::fetch::{Context, Reading};
-use crate::query::grammar;
+use crate::query::grammar::{self, quote};
 use crate::query::matches::Matcher;
 use crate::render::shown::Shown;
 
@@ -127,7 +127,7 @@ fn time_between(evidence: &Evidence<'_>, stages: &mut [Stage]) {
             let comparable = source == seen.cite.source || !(assumed(source) || assumed(seen.cite.source));
             seen.after = Some(match (comparable, earlier.order(&when)) {
                 (false, _) => After::ClockUnknown,
-                (true, Order::Before) => After::Between(when.start - earlier.end, when.end - earlier.start),
+                (true, Order::Before) => After::Between(when.start.saturating_sub(earlier.end), when.end.saturating_sub(earlier.start)),
                 (true, _) => After::OrderUnknown,
             });
         }
@@ -140,18 +140,13 @@ pub fn clauses(evidence: &Evidence<'_>, request: &Request) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     for id in request.ids.keys() {
         let fields: &[&str] = if id.kind == IdKind::BootstrapRoom { &["bootstrap_room"] } else { &["rid", "request_id"] };
-        clauses.extend(fields.iter().map(|field| format!("{field}:{}", quoted(&id.text))));
+        clauses.extend(fields.iter().map(|field| format!("{field}:{}", quote(&id.text))));
     }
     // A trace that is this request's alone; another one would bring others' records.
     for trace in request.trace_ids.keys().filter(|t| evidence.identity.find(Some(IdKind::TraceId), t).len() == 1) {
-        clauses.push(format!("trace_id:{}", quoted(trace)));
+        clauses.push(format!("trace_id:{}", quote(trace)));
     }
     clauses
-}
-
-/// A text as a query takes it.
-pub fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn records(evidence: &Evidence<'_>, request: &Request) -> anyhow::Result<(Vec<Shown>, Vec<String>)> {

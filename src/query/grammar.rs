@@ -71,6 +71,11 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
+/// A text as a query takes it: in quotes, with what ends them escaped.
+pub fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// Parses a query. An empty text asks for every event.
 pub fn parse(query: &str) -> Result<Expr, QueryError> {
     let error = |rest: usize, expected: &str, hint: &str| {

@@ -44,5 +44,23 @@ pub fn write(store: &Path, generation: u64, arguments: &[String], clocks: Vec<Ke
 pub fn read(store: &Path, generation: u64, arguments: &[String]) -> Option<Vec<KeptClock>> {
     // A file that a killed writer left or that is damaged is none: the clocks are found again.
     let clocks: Clocks = serde_json::from_slice(&std::fs::read(store.join(FILE)).ok()?).ok()?;
-    (clocks.generation == generation && clocks.arguments == arguments).then_some(clocks.clocks)
+    let sound = clocks.clocks.iter().all(|c| c.high.checked_sub(c.low).is_some_and(|width| width >= 0));
+    (sound && clocks.generation == generation && clocks.arguments == arguments).then_some(clocks.clocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_cannot_be_is_none() {
+        let store = tempfile::tempdir().unwrap();
+        let arguments = ["run".to_string()];
+        let clock =
+            |low, high| KeptClock { place: 0, name: "a".into(), low, high, how: "by files".into(), holds: None, beside: Vec::new() };
+        for (low, high, sound) in [(5, 7, true), (5, 5, true), (7, 5, false), (i64::MIN, 1, false)] {
+            write(store.path(), 3, &arguments, vec![clock(low, high)]).unwrap();
+            assert_eq!(read(store.path(), 3, &arguments).is_some(), sound, "{low} to {high}");
+        }
+    }
 }

@@ -203,6 +203,13 @@ fn a_sites_own_signals_and_edges_join_the_table() {
     assert_eq!(evict["proofs"][0]["signal"], "site");
     assert_eq!(edge(&answer, "site-edge")["title"], "a site's own");
 
+    // A text with what a query would take for an escape is asked for as it stands.
+    let odd = signal("l3-evict", "worker_selected").replace("counts =", "where = [{ field = \"target\", is = 'a\\b\"c' }]\ncounts =");
+    let odd = odd.replace("id = \"site\"", "id = \"odd\"").replace("is = 'a", "is_not = 'a");
+    std::fs::write(&toml, odd).unwrap();
+    let reproduce = edge(&json(&["edges", &run]), "l3-evict")["proofs"][0]["reproduce"].as_str().unwrap().to_string();
+    assert!(reproduce.contains(r#"NOT target:"a\\b\"c""#), "{reproduce}");
+
     for (wrong, said) in [
         (signal("l3-evict", "worker_selectd"), "did you mean `worker_selected`?"),
         (signal("no-such-edge", "worker_selected"), "names the edge `no-such-edge`, which there is not"),

@@ -180,7 +180,7 @@ fn ready(unit: &Unit, run: &Run, verdict: Verdict) -> Instant {
         return Instant::unknown("a node of a rank above 0 prints no ready line");
     }
     if !run.dropped.is_empty() {
-        let messages: u64 = run.dropped.iter().filter_map(|(_, messages)| *messages).sum();
+        let messages = run.dropped_messages();
         return Instant::unknown(format!("no ready line, and journald dropped {messages} messages of the unit"));
     }
     if !unit.unplaced.ready.is_empty() {

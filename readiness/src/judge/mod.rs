@@ -82,6 +82,12 @@ fn judge(unit: &Unit, machine: &Machine, adopted: bool) -> UnitHistory {
         let why = format!("{} records are of runs after the first {}: they are not judged", unit.more, unit.runs.len());
         cannot_say.push(CannotSay { what: "what became of later runs", why, cites: unit.last.iter().map(|mark| mark.cite).collect() });
     }
+    let changes = unit.watch.changes_lost();
+    if changes > 0 {
+        let why =
+            format!("{changes} changes between answering and not are not kept: they are of later polls, scrapes or calls than are judged");
+        cannot_say.push(CannotSay { what: "what later polls, scrapes and calls saw", why, cites: Vec::new() });
+    }
     let journal = unit.runs.iter().any(|run| run.boot.is_some());
     if journal && !unit.managed && !unit.unnamed {
         let why = "no line of systemd speaks of this unit (a filter by `_SYSTEMD_UNIT=` or `-p` drops them)".into();
@@ -208,7 +214,7 @@ fn outage(old: &crate::history::Instants, new: &crate::history::Instants, known:
     let by = match (step, until) {
         (Some(a), Some(b)) => {
             let steps: Vec<i64> = known.steps_between(a, b).filter_map(|step| step.by).collect();
-            if steps.is_empty() { None } else { Some(steps.iter().sum()) }
+            (!steps.is_empty()).then(|| steps.iter().fold(0, |all: i64, by| all.saturating_add(*by)))
         }
         _ => None,
     };

@@ -138,7 +138,7 @@ fn dropped(run: &Run, judged: &Invocation, traps: &mut Vec<Trap>) {
     if run.dropped.is_empty() {
         return;
     }
-    let messages: u64 = run.dropped.iter().filter_map(|(_, messages)| *messages).sum();
+    let messages = run.dropped_messages();
     let missing = if run.has(Point::ReadyLine) { "" } else { "ready line missing, " };
     let bound = match &judged.instants.ready {
         Instant::AtMost { .. } | Instant::Within { .. } => "; ready no later than the first answer to a client",

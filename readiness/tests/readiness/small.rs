@@ -637,3 +637,31 @@ fn not_answering_is_not_ended() {
     let history = machine.history();
     assert!(only(&history).invocations[0].traps.iter().all(|trap| trap.kind != TrapKind::ReadyThenLost));
 }
+
+/// Numbers of a log are anybody's: three that do not fit together are told as the most there is.
+#[test]
+fn numbers_of_dropped_messages_do_not_overflow() {
+    let mut lines = Vec::new();
+    start(0.0, 100, &mut lines);
+    lines.pop();
+    for at in [30.0, 31.0, 32.0] {
+        lines.push(line(at, "systemd-journald[40]", &format!("Suppressed {} messages from a.service", u64::MAX)));
+    }
+    let history = of(&lines);
+    let ready = &only(&history).invocations[0].instants.ready;
+    assert!(matches!(ready, Instant::Unknown { why } if why.contains(&format!("dropped {} messages", u64::MAX))), "{ready:?}");
+}
+
+/// The clocks of a journal are anybody's as well: one that leaps from zero to the end of time while the other goes back is a step, of the most there is.
+#[test]
+fn clocks_that_lie_do_not_overflow() {
+    let text =
+        journal(&["10 systemd[1] Started a.service - A.", "5 systemd[1] Stopped a.service - A.", "20 systemd[1] Started a.service - A."]);
+    let mut machine = Machine::new(Options::default());
+    for (mut seen, mono) in observations(text.as_bytes(), 0, Owner::default(), "UTC", 2026).into_iter().zip([0, i64::MAX, 0]) {
+        (seen.mono, seen.boot) = (Some(mono), "b1".into());
+        machine.take(&seen);
+    }
+    let history = machine.history();
+    assert!(history.steps.iter().any(|step| step.by == Some(i64::MIN)), "{:?}", history.steps);
+}

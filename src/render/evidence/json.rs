@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::details::shell;
 use super::{Edged, UNPROVABLE, table};
+use crate::query::grammar::quote;
 use crate::render::safe::write_json;
 use crate::render::shown::rfc3339;
 
@@ -263,7 +264,7 @@ fn clauses(condition: &Condition) -> Vec<String> {
         Literal::Bool(b) => b.to_string(),
         Literal::Int(n) => n.to_string(),
         Literal::Float(n) => n.to_string(),
-        Literal::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
+        Literal::Text(text) => quote(text),
     };
     let mut clauses = Vec::new();
     if let Some(is) = &condition.is {

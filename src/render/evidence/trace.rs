@@ -229,7 +229,9 @@ impl Traced<'_> {
 /// `+2.2 ms`, `+1.0..2.0 s`, `order unknown`, `unknown`.
 fn after(after: After) -> String {
     match after {
-        After::Between(least, most) if most - least <= 2_000_000 => format!("+{}", crate::render::metrics::seconds((least + most) / 2)),
+        After::Between(least, most) if most - least <= 2_000_000 => {
+            format!("+{}", crate::render::metrics::seconds(least + (most - least) / 2))
+        }
         After::Between(least, most) => {
             format!("+{}..{}", crate::render::metrics::seconds(least), crate::render::metrics::seconds(most))
         }
