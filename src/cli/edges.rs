@@ -15,6 +15,7 @@ use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
 use crate::evidence::{self, Beside, Evidence};
 use crate::metrics::common::Covers;
+use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::{locate, phases};
 use crate::readiness::windows;
@@ -139,15 +140,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             let id = evidence.edges.edges().get(required.edge).map_or("", |e| e.id.as_str());
             writeln!(err, "corr: required {}={}: {why}", terminal(id), required.word())?;
         }
-        worst = graver(worst, code);
+        worst = exit::graver(worst, code);
     }
     Ok(worst)
-}
-
-/// For gates 4 wins over 3, 3 over 1, 1 over 0.
-fn graver(a: i32, b: i32) -> i32 {
-    let rank = |code: i32| [exit::FOUND, exit::NOTHING, exit::PARTIAL, exit::UNPROVABLE].iter().position(|c| *c == code);
-    if rank(a) >= rank(b) { a } else { b }
 }
 
 fn title(args: &Args) -> String {
@@ -186,20 +181,30 @@ pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Wri
     if times.open() {
         return Ok(None);
     }
-    window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, sources)
+    window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, || extent(&sources.sources))
+}
+
+/// The requests that `--session` and `--request` ask for, or why there are none; `None` if all are meant.
+pub fn requests(session: Option<&str>, request: Option<&str>, evidence: &Evidence<'_>) -> Option<Result<BTreeSet<usize>, String>> {
+    let (kind, what, id) = match (session, request) {
+        (Some(id), _) => (Some(IdKind::Session), "session", id),
+        (None, Some(id)) => (None, "request", id),
+        (None, None) => return None,
+    };
+    let found: BTreeSet<usize> = evidence.identity.find(kind, id).into_iter().collect();
+    Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
 }
 
 /// What the flags ask about; `None`, with a word on why, if there is no such session, request or worker.
 fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>, err: &mut dyn Write) -> anyhow::Result<Option<Scope>> {
     let mut scope = Scope { window, ..Scope::default() };
-    let asked = [(Some(IdKind::Session), "session", &args.session), (None, "request", &args.request)];
-    for (kind, what, id) in asked.into_iter().filter_map(|(k, w, id)| Some((k, w, id.as_ref()?))) {
-        let found: BTreeSet<usize> = evidence.identity.find(kind, id).into_iter().collect();
-        if found.is_empty() {
-            writeln!(err, "corr: no record bears {what} {}", terminal(id))?;
+    match requests(args.session.as_deref(), args.request.as_deref(), evidence) {
+        Some(Err(why)) => {
+            writeln!(err, "corr: {}", terminal(&why))?;
             return Ok(None);
         }
-        scope.requests = Some(found);
+        Some(Ok(found)) => scope.requests = Some(found),
+        None => {}
     }
     if let Some(worker) = &args.worker {
         let found = evidence.of_worker(worker);
@@ -214,7 +219,8 @@ fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>, err: 
     Ok(Some(scope))
 }
 
-fn edge(edges: &Edges, id: &str) -> anyhow::Result<usize> {
+/// Number of an edge.
+pub fn edge(edges: &Edges, id: &str) -> anyhow::Result<usize> {
     let ids: Vec<&str> = edges.edges().iter().map(|e| e.id.as_str()).collect();
     match ids.iter().position(|known| *known == id) {
         Some(number) => Ok(number),

@@ -38,6 +38,12 @@ pub mod exit {
     pub const PARTIAL: i32 = 3;
     /// Cannot be proven from what is there.
     pub const UNPROVABLE: i32 = 4;
+
+    /// Of two answers of a gate the one that it leaves with: 4 wins over 3, 3 over 1, 1 over 0.
+    pub fn graver(a: i32, b: i32) -> i32 {
+        let rank = |code: i32| [FOUND, NOTHING, PARTIAL, UNPROVABLE].iter().position(|c| *c == code);
+        if rank(a) >= rank(b) { a } else { b }
+    }
 }
 
 /// Search and correlate what an LLM-serving run left behind: SGLang and Dynamo logs, journald, request traces.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use corr_evidence::scope::Scope;
 
+use super::edges::requests;
 use super::timeline::{self, Asking, Opened, Scoped};
 use super::{exit, window};
 use crate::evidence::{self, Beside, Evidence};
@@ -14,6 +15,7 @@ use crate::metrics::asked::Asked;
 use crate::note::body::Note;
 use crate::note::{block, diff, file, slack};
 use crate::query::answer::Window;
+use crate::query::extent::extent;
 use crate::query::phases;
 use crate::render::evidence::Edged;
 use crate::render::evidence::details::shell;
@@ -115,7 +117,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         Ok(scoped) => scoped,
         Err(why) => return Ok(Err(why)),
     };
-    let closed = window::closed(scoped.window, sources)?;
+    let closed = window::closed(scoped.window, || extent(&sources.sources))?;
     let evidence = Evidence::gather(sources, closed)?;
     let question = match scoped.question(asking, Some(&evidence))? {
         Ok(question) => question,
@@ -127,7 +129,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         Ok(())
     })?;
     let mut scope = Scope { window: closed, ..Scope::default() };
-    scope.requests = timeline::requests(asking, &evidence).and_then(Result::ok);
+    scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), &evidence).and_then(Result::ok);
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
     let (families, counters) = evidence.counters(&opened.run, &captures, &scope);
     let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");

@@ -167,10 +167,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         worst = exit::PARTIAL;
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
-    let Some((units, others)) = chosen(args, &found, window, err)? else { return Ok(graver(worst, exit::NOTHING)) };
+    let Some((units, others)) = chosen(args, &found, window, err)? else { return Ok(exit::graver(worst, exit::NOTHING)) };
     if units.is_empty() {
         nothing(&found, &others, args.name(), err)?;
-        return Ok(graver(worst, exit::NOTHING));
+        return Ok(exit::graver(worst, exit::NOTHING));
     }
     let claimed: Vec<Claimed> = units.iter().flat_map(|unit| claims.iter().map(|claim| judge(unit, claim, window))).collect();
     let captures = asked.as_ref().map_or(&[][..], |asked| &asked.captures);
@@ -196,23 +196,17 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             Answer::CannotBeKnown { why, .. } => format!("cannot be known: {why}"),
         };
         writeln!(err, "corr: {} {}: {}", terminal(&claimed.unit), terminal(&claimed.claim), terminal(&why))?;
-        worst = graver(worst, i32::from(claimed.answer.exit_code()));
+        worst = exit::graver(worst, i32::from(claimed.answer.exit_code()));
     }
     if claims.is_empty() {
         for unit in &units {
             if let Some((code, why)) = not_ready(unit) {
                 writeln!(err, "corr: {}: {}", terminal(&unit.name), terminal(&why))?;
-                worst = graver(worst, code);
+                worst = exit::graver(worst, code);
             }
         }
     }
     Ok(worst)
-}
-
-/// 4 wins over 3, 3 over 1, 1 over 0.
-fn graver(a: i32, b: i32) -> i32 {
-    let rank = |code: i32| [exit::FOUND, exit::NOTHING, exit::PARTIAL, exit::UNPROVABLE].iter().position(|c| *c == code);
-    if rank(a) >= rank(b) { a } else { b }
 }
 
 /// A claim with the words that it was made in.

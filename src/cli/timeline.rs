@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use corr_parsers::clock::How;
-use corr_parsers::ids::IdKind;
 use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
 
+use super::edges::requests;
 use super::query::zone_of_flags;
 use super::query_metrics::{self, Joined, Wanted};
 use super::window::{self, Flags, Known, Times};
@@ -18,9 +18,10 @@ use crate::metrics::common::Covers;
 use crate::query::answer::{self, Question, Sort, Window};
 use crate::query::fetch::{Context, Reading};
 use crate::query::grammar::{self, quote};
+use crate::query::locate;
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::{locate, phases};
+use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -50,7 +51,8 @@ pub struct Asking {
     /// Only events that may lie before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), or of `common`.
+    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or of
+    /// `common`.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Only events around one event, by its locator as corr prints it (`path:line`).
@@ -208,7 +210,12 @@ impl Opened {
             Some(stamp) => stamp,
             None => locate::stamp(event, sources, &asking.run),
         };
-        let known = Known { declared: &sources.declared, phases: &|| Ok(phases::all(&sources.sources)), stamp: &stamp, covers: &covers };
+        let known = Known {
+            declared: &sources.declared,
+            phases: &|| Ok(windows::phases(asking.window.as_deref(), sources)),
+            stamp: &stamp,
+            covers: &covers,
+        };
         let times = Times::read(flags, &known)?;
         if let Some(none) = times.none {
             return Ok(Err(none));
@@ -227,17 +234,6 @@ impl Opened {
 /// Requests of a session whose records are looked for; of more a query would be too long.
 const MOST_REQUESTS: usize = 2_000;
 
-/// The requests that the flags ask for, or why there are none; `None` if all are meant.
-pub(super) fn requests(asking: &Asking, evidence: &Evidence<'_>) -> Option<Result<BTreeSet<usize>, String>> {
-    let (kind, what, id) = match (&asking.session, &asking.request) {
-        (Some(id), _) => (Some(IdKind::Session), "session", id),
-        (None, Some(id)) => (None, "request", id),
-        (None, None) => return None,
-    };
-    let found: BTreeSet<usize> = evidence.identity.find(kind, id).into_iter().collect();
-    Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
-}
-
 impl Scoped {
     /// What is asked of the sources, or why nothing can be.
     pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Result<Question, String>> {
@@ -245,7 +241,7 @@ impl Scoped {
         let alone = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
         let mut expr = alone;
         if let Some(evidence) = evidence
-            && let Some(found) = requests(asking, evidence)
+            && let Some(found) = requests(asking.session.as_deref(), asking.request.as_deref(), evidence)
         {
             let found = match found {
                 Ok(found) => found,

@@ -171,12 +171,12 @@ pub fn resolve(times: &Times, zone: Rule, now: i64, sources: &Sources) -> anyhow
     Ok(Window { since: window.since, until: window.until })
 }
 
-/// A window with both ends closed by the run's own; `None` for the whole run.
-pub fn closed(window: Window, sources: &Sources) -> anyhow::Result<Option<(i64, i64)>> {
+/// A window with both ends closed by the run's own, its first and last stamp; `None` for the whole run.
+pub fn closed(window: Window, ends: impl FnOnce() -> (Option<i64>, Option<i64>)) -> anyhow::Result<Option<(i64, i64)>> {
     if window == Window::default() {
         return Ok(None);
     }
-    let (first, last) = extent(&sources.sources);
+    let (first, last) = ends();
     let from = window.since.or(first).context("the window has no start: no record has a stamp")?;
     let to = window.until.or(last).context("the window has no end: no record has a stamp")?;
     if from >= to {

@@ -374,3 +374,23 @@ fn coverage_says_that_a_server_went_away() {
     assert!(traps(&runs(&answer, "worker-0")[0]).contains(&"restart_not_in_log"));
     assert_eq!(place.corr(&["ready", "metrics-run", "--tz", "UTC", "--no-restarts"]).code, Some(1));
 }
+
+/// Whoever takes `--window` takes the windows of lives.
+#[test]
+fn every_command_with_windows_knows_those_of_lives() {
+    let place = Place::with("restart-run");
+    let window = ["--window", "outage:server#1"];
+    for command in [
+        vec!["query", "restart-run", "kind:sigterm"],
+        vec!["edges", "restart-run"],
+        vec!["timeline", "restart-run"],
+        vec!["diff", "restart-run", "restart-run"],
+    ] {
+        let ran = place.corr(&[&command[..], &window].concat());
+        assert_eq!(ran.code, Some(0), "{command:?}: {}", ran.stderr);
+    }
+    place.write("note.md", b"");
+    let ran = place.corr(&["note", "note.md", "restart-run", "--window", "outage:server#1"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(std::fs::read_to_string(place.path("note.md")).unwrap().contains("SIGTERM"));
+}

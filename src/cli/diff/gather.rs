@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use corr_evidence::compiled::Edges;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Verdict;
@@ -12,6 +12,7 @@ use corr_metrics::select::Selector;
 use corr_parsers::clock::How;
 
 use super::figure;
+use crate::cli::edges::edge;
 use crate::cli::query::zone_of_flags;
 use crate::cli::window::{self, Flags, Known, Times};
 use crate::diff::figures::{Figure, of_throughput};
@@ -30,6 +31,7 @@ use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
 use crate::query::{locate, phases};
+use crate::readiness::windows;
 use crate::render::evidence::shell;
 use crate::render::shown::rfc3339;
 use crate::run::source::NotRead;
@@ -78,11 +80,11 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
         asked.add_logged(&run, logged);
     }
     let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-    let phases = phases::all(&sources.sources);
+    let phases = windows::phases(ask.window, &sources);
     let (first, last) = extent(&sources.sources);
     let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
     let times = asking.times(&phases)?;
-    let window = asking.span(&times)?;
+    let window = asking.span(&times, (first, last))?;
     if let (Some("common"), Some((from, to))) = (ask.window, window) {
         // What captures cover together is not the same for every command.
         asking.flags = format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1));
@@ -90,7 +92,7 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let evidence = Evidence::gather(&sources, window)?;
     let (families, judged) = asking.judge(&evidence, window, phases.iter().any(|p| p.name == "warmup"));
     let verdicts = asking.verdicts(&evidence, &judged)?;
-    let figures = asking.figures(&evidence.edges, &times)?;
+    let figures = asking.figures(&evidence.edges, &times, window)?;
     let (facts, mut not_read) = collect::table(&sources, &run);
     for one in evidence.not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)).chain(&asked.not_read) {
         if !not_read.iter().any(|known: &NotRead| known.name == one.name && known.why == one.why) {
@@ -168,20 +170,11 @@ impl Asking<'_> {
         Ok(times)
     }
 
-    /// The window, both ends closed by the run's own; `None` for the whole run.
-    fn span(&self, times: &Times) -> anyhow::Result<Option<(i64, i64)>> {
-        if times.open() {
-            return Ok(None);
-        }
+    /// The window, both ends closed by those of the run's records, else of its captures; `None` for the whole run.
+    fn span(&self, times: &Times, (first, last): (Option<i64>, Option<i64>)) -> anyhow::Result<Option<(i64, i64)>> {
         let resolved = window::resolve(times, zone_of_flags(self.ask.tz)?, self.ask.now, self.sources)?;
-        let (first, last) = extent(&self.sources.sources);
         let captured = self.of_captures();
-        let from = resolved.since.or(first).or(captured.map(|c| c.0)).context("the window has no start: no record has a stamp")?;
-        let to = resolved.until.or(last).or(captured.map(|c| c.1)).context("the window has no end: no record has a stamp")?;
-        if from >= to {
-            bail!("the window ends before it begins");
-        }
-        Ok(Some((from, to)))
+        window::closed(resolved, || (first.or(captured.map(|c| c.0)), last.or(captured.map(|c| c.1))))
     }
 
     /// First and last instant of the captures whose clock is known.
@@ -201,12 +194,8 @@ impl Asking<'_> {
     }
 
     fn verdicts(&self, evidence: &Evidence<'_>, judged: &Judged) -> anyhow::Result<Vec<Said>> {
-        let ids: Vec<&str> = evidence.edges.edges().iter().map(|e| e.id.as_str()).collect();
         for asked in self.ask.edges {
-            if !ids.contains(&asked.as_str()) {
-                let near = run::declared::did_you_mean(asked, &ids).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-                bail!("there is no edge `{asked}`{near} All: {}", ids.join(", "));
-            }
+            edge(&evidence.edges, asked)?;
         }
         Ok(judged.verdicts.iter().filter_map(|v| self.said(evidence, v)).collect())
     }
@@ -266,22 +255,19 @@ impl Asking<'_> {
             .filter_map(|(_, signal)| signal.metric.as_deref().map(|m| corr_metrics::model::canonical(m).into_owned()))
             .collect();
         let all = self.asked.hits(&[]).into_iter().filter(|hit| !hit.captured.is_log());
-        let one = |hit: Hit<'_>| {
+        let one = |hit: &Hit<'_>| {
             // A gauge that a signal names is a level at an instant, not an amount.
             let named = direct.contains(&hit.group.name) && hit.group.typed.kind != Kind::Gauge;
             let throughput = of_throughput(&hit.group.name, hit.group.typed.kind.word());
             (named || throughput).then_some(!named)
         };
-        all.filter_map(|hit| {
-            one(Hit { captured: hit.captured, group: hit.group, member: hit.member, series: hit.series.clone() }).map(|b| (hit, b))
-        })
-        .collect()
+        all.filter_map(|hit| one(&hit).map(|if_both| (hit, if_both))).collect()
     }
 
-    fn figures(&self, edges: &Edges, times: &Times) -> anyhow::Result<Vec<Figure>> {
+    fn figures(&self, edges: &Edges, times: &Times, window: Option<(i64, i64)>) -> anyhow::Result<Vec<Figure>> {
         let mut out = Vec::new();
         for (hit, if_both) in self.hits(edges) {
-            let Some(placed) = self.placed(&hit, times)? else { continue };
+            let Some(placed) = self.placed(&hit, times, window)? else { continue };
             for part in figures::of(&hit, &placed, QUANTILES) {
                 let flags = self.flags_of(&hit, &placed, times);
                 let role = |worker: &str| self.workers.iter().find(|w| w.name == worker).and_then(|w| w.role.clone());
@@ -294,7 +280,7 @@ impl Asking<'_> {
     }
 
     /// The window on the capture's clock; of the whole run what the member's own samples cover. `None` where it cannot be laid.
-    fn placed(&self, hit: &Hit<'_>, times: &Times) -> anyhow::Result<Option<Placed>> {
+    fn placed(&self, hit: &Hit<'_>, times: &Times, window: Option<(i64, i64)>) -> anyhow::Result<Option<Placed>> {
         let captured = hit.captured;
         if times.open() {
             let Some((first, last)) = samples(hit) else { return Ok(None) };
@@ -305,7 +291,7 @@ impl Asking<'_> {
                 None => Span { since: Some(first), until: Some(last) }.on_own(captured).ok(),
             });
         }
-        if let Some((from, to)) = self.span(times)?
+        if let Some((from, to)) = window
             && captured.dial().to_utc().is_some()
         {
             return Ok(Span { since: Some(from), until: Some(to) }.on(captured).ok());
