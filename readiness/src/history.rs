@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-pub use crate::run::{Opened, Point, Seen};
+pub use crate::run::{ENDS, Opened, Point, Seen};
 pub use crate::steps::Step;
 use crate::time::{Cite, Instant, Length, Mark};
 

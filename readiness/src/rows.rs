@@ -19,6 +19,17 @@ pub struct Row {
     pub what: What,
 }
 
+/// Gauges that are above zero while an engine holds KV of a request.
+pub const KV_IN_USE: &[&str] = &[
+    "sglang:num_used_tokens",
+    "sglang:kv_used_tokens",
+    "sglang:token_usage",
+    "sglang:full_token_usage",
+    "dynamo_component_gpu_cache_usage_percent",
+    "vllm:gpu_cache_usage_perc",
+    "vllm:kv_cache_usage_perc",
+];
+
 /// What the attempt found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
@@ -29,9 +40,9 @@ pub enum What {
         up: bool,
         /// `process_start_time_seconds`, as UTC nanoseconds.
         process_start: Option<i64>,
-        /// Counters fell since the scrape before.
+        /// Counters fell together since the scrape before.
         reset: bool,
-        /// A gauge of KV blocks or tokens in use is above zero.
+        /// One of [`KV_IN_USE`] is above zero.
         kv_in_use: Option<bool>,
     },
     /// A client's request.

@@ -122,6 +122,10 @@ fn is_of_main(fact: &Fact) -> bool {
 
 /// Ids and ranks kept of one run; more than any server has.
 const MOST: usize = 256;
+
+/// What says that a run has ended, the nearest to its end first.
+pub const ENDS: [Point; 7] =
+    [Point::Exit, Point::Deactivated, Point::Failed, Point::Stopped, Point::Finished, Point::StartFailed, Point::ProcessFinished];
 /// Citations kept of what can be repeated without end.
 pub const FEW: usize = 4;
 
@@ -237,9 +241,7 @@ impl Run {
 
     /// The record by which its main process, or the run, had ended: the nearest to the end first.
     pub fn end(&self) -> Option<(Point, Mark)> {
-        let points =
-            [Point::Exit, Point::Deactivated, Point::Failed, Point::Stopped, Point::Finished, Point::StartFailed, Point::ProcessFinished];
-        points.iter().find_map(|point| Some((*point, self.first(*point)?)))
+        ENDS.iter().find_map(|point| Some((*point, self.first(*point)?)))
     }
 
     /// No process of it runs any more, as far as was seen, or it never had one.

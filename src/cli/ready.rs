@@ -301,14 +301,7 @@ fn chosen(
 
 /// A unit with those runs that were there in a window.
 fn within(all: &[UnitHistory], unit: &UnitHistory, window: (Option<i64>, Option<i64>)) -> Unit {
-    let mut outages = 0;
-    let number_outage = |run: &Invocation| {
-        run.outage.as_ref().map(|_| {
-            outages += 1;
-            outages
-        })
-    };
-    let numbered: Vec<Option<usize>> = unit.invocations.iter().map(number_outage).collect();
+    let numbered = windows::numbers(unit);
     let kept: Vec<usize> =
         (0..unit.invocations.len()).filter(|at| unit.invocations.get(*at).is_some_and(|run| overlaps(run, window))).collect();
     let pick = |at: &usize| unit.invocations.get(*at).cloned();

@@ -67,7 +67,8 @@ pub fn gather(sources: &Sources, captures: Option<(&Run, &Asked<'_>)>, options: 
         let of = logs.iter().filter(|log| log.host == host && log.unit == unit);
         of.filter_map(|log| sources.sources.get(log.source)?.owner.role.clone()).next()
     };
-    let units: Vec<Unit> = link::units(&machine.history(), &configured, &roles);
+    let logged = machine.history();
+    let units: Vec<Unit> = link::units(&logged, &configured, &roles);
     // Of a journal's units those count that are servers; a daemon is nobody's target.
     let mut outside = Outside { units, rows: Vec::new(), seen: Vec::new() };
     for calls in &calls {
@@ -83,7 +84,9 @@ pub fn gather(sources: &Sources, captures: Option<(&Run, &Asked<'_>)>, options: 
     }
     let name = |number: usize| sources.sources.get(number).map_or_else(String::new, |source| source.name.clone());
     let copies = copies.into_iter().map(|(copy, of)| (name(copy), name(of))).collect();
-    Readiness { history: machine.history(), seen, copies, logs: logs.len() }
+    // Rows alone add to what the logs said.
+    let history = if rows.is_empty() { logged } else { machine.history() };
+    Readiness { history, seen, copies, logs: logs.len() }
 }
 
 /// Gives the logs of processes to the machine, by time; what configurations say comes back.

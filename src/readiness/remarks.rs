@@ -96,10 +96,8 @@ fn outages<'h>(found: &'h Readiness, unit: &'h UnitHistory) -> Vec<Outage<'h>> {
     let name = windows::name_of(&found.history.units, unit);
     let mut all = Vec::new();
     let mut before: Option<&Invocation> = None;
-    let mut number = 0;
-    for (at, run) in unit.invocations.iter().enumerate() {
-        if let (Some(old), Some(outage)) = (before, &run.outage) {
-            number += 1;
+    for ((at, run), number) in unit.invocations.iter().enumerate().zip(windows::numbers(unit)) {
+        if let (Some(old), Some(outage), Some(number)) = (before, &run.outage, number) {
             let away = outage.end_to_ready.as_ref().map_or_else(|why| format!("for an unknown time, {why}"), words::length);
             let how = format!("run {} {}, away {away} from its end to run {} ready", at, words::verdict(old.verdict), at + 1);
             let span = windows::outage(old, run);

@@ -6,22 +6,11 @@ use corr_metrics::model::{Endpoint, EndpointId, Outcome, StampOf};
 use corr_metrics::window::resets::Restart;
 use corr_parsers::stamp::Stamp;
 use corr_readiness::Cite;
-use corr_readiness::rows::What;
+use corr_readiness::rows::{KV_IN_USE, What};
 
 use crate::metrics::Captured;
 use crate::metrics::around::Around;
 use crate::run::Run;
-
-/// Gauges that are above zero while the engine holds KV of a request.
-const KV: &[&str] = &[
-    "sglang:num_used_tokens",
-    "sglang:kv_used_tokens",
-    "sglang:token_usage",
-    "sglang:full_token_usage",
-    "dynamo_component_gpu_cache_usage_percent",
-    "vllm:gpu_cache_usage_perc",
-    "vllm:kv_cache_usage_perc",
-];
 
 /// A scrape of one endpoint.
 #[derive(Clone, Debug)]
@@ -155,7 +144,7 @@ impl Seen {
                         seen.started.insert(sample.at, (millis.round() as i64).saturating_mul(1_000_000));
                     }
                 }
-            } else if KV.contains(&name) {
+            } else if KV_IN_USE.contains(&name) {
                 for sample in capture.samples.all(number) {
                     *seen.kv.entry(sample.at).or_default() |= sample.value > 0.0;
                 }

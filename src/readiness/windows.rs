@@ -39,16 +39,26 @@ pub fn name_of(history: &[UnitHistory], unit: &UnitHistory) -> String {
     if twice { format!("{}/{}", unit.host, unit.unit) } else { unit.unit.clone() }
 }
 
+/// The number of each run's outage among those of its unit, from 1; `None` where there is none before it.
+pub fn numbers(unit: &UnitHistory) -> Vec<Option<usize>> {
+    let mut number = 0;
+    let one = |(at, run): (usize, &Invocation)| {
+        (at > 0 && run.outage.is_some()).then(|| {
+            number += 1;
+            number
+        })
+    };
+    unit.invocations.iter().enumerate().map(one).collect()
+}
+
 /// All windows of a history. Both ends are on the safe side: ready by then, and still there then.
 pub fn all(history: &History) -> Vec<Phase> {
     let mut found = Vec::new();
     for unit in &history.units {
         let name = name_of(&history.units, unit);
-        let mut outages = 0;
         let mut before: Option<&Invocation> = None;
-        for (at, run) in unit.invocations.iter().enumerate() {
-            if let (Some(old), Some(_)) = (before, &run.outage) {
-                outages += 1;
+        for ((at, run), number) in unit.invocations.iter().enumerate().zip(numbers(unit)) {
+            if let (Some(old), Some(outages)) = (before, number) {
                 found.extend(outage(old, run).map(|(since, until)| Phase {
                     name: format!("outage:{name}#{outages}"),
                     since,

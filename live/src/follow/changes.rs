@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use corr_readiness::history::{Cause, Ending, History, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
+use corr_readiness::history::{Cause, ENDS, Ending, History, Invocation, Opened, Point, TrapKind, UnitHistory, Verdict};
 use corr_readiness::{Cite, Instant};
 
 use super::back::is_unit;
@@ -180,9 +180,7 @@ fn changes(unit: &UnitHistory, at: usize, run: &Invocation, told: &mut HashMap<W
 
 /// Is a run over by what its log says: its own end, or another run after it?
 pub fn over(unit: &UnitHistory, at: usize, run: &Invocation) -> bool {
-    let ends =
-        [Point::Exit, Point::Deactivated, Point::Failed, Point::Stopped, Point::Finished, Point::StartFailed, Point::ProcessFinished];
-    at + 1 < unit.invocations.len() || ends.iter().any(|point| run.first(*point).is_some())
+    at + 1 < unit.invocations.len() || ENDS.iter().any(|point| run.first(*point).is_some())
 }
 
 /// How it ended, by the log.

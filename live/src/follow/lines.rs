@@ -58,6 +58,8 @@ pub struct Lines {
     old: bool,
     /// The unended line was looked at when it was so long; it was given on.
     looked_at: usize,
+    /// Bytes of `held` in which no format was seen: they are not looked at again until more come.
+    detected_at: usize,
     given: bool,
     outer: Aligner,
     inner: Aligner,
@@ -91,6 +93,7 @@ impl Lines {
             received: 0,
             old: true,
             looked_at: 0,
+            detected_at: 0,
             given: false,
             outer: Aligner::new(&clock),
             inner: Aligner::new(&clock),
@@ -140,7 +143,7 @@ impl Lines {
             self.read(end, true, give);
         }
         self.held.clear();
-        (self.looked_at, self.given) = (0, false);
+        (self.looked_at, self.given, self.detected_at) = (0, false, 0);
     }
 
     /// Nothing that could be an entry waits for what follows it.
@@ -164,7 +167,7 @@ impl Lines {
             self.notes.push(format!("{} bytes without a line end, or of no known format, were passed over", self.held.len()));
             self.lost += self.held.len() as u64;
             self.held.clear();
-            (self.looked_at, self.given) = (0, false);
+            (self.looked_at, self.given, self.detected_at) = (0, false, 0);
         }
     }
 
@@ -172,6 +175,10 @@ impl Lines {
     fn whole(&mut self, quiet: bool, give: &mut dyn FnMut(Taken)) {
         let Some(end) = self.held.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1) else { return };
         if self.layout.is_none() {
+            if end == self.detected_at {
+                return;
+            }
+            self.detected_at = end;
             let found = detect::detect(self.held.get(..end).unwrap_or_default(), false);
             // A stray line, or the first of an envelope that is believed for several only: it waits for what makes it plain.
             if found.formats.is_empty() {

@@ -44,7 +44,7 @@ pub struct Newest {
     pub cite: Cite,
 }
 
-/// Judges a name by the newest scrapes; `all` says that every endpoint was scraped.
+/// Judges a name by the newest scrapes.
 pub fn seen(name: &str, newest: &[&Newest], history: &History) -> MetricSeen {
     let cites: Vec<Cite> = newest.iter().map(|one| one.cite).collect();
     let of = |state, says: String| MetricSeen { name: name.to_owned(), state, says, cites: cites.clone() };

@@ -33,7 +33,6 @@ pub use journal::Journal;
 pub use metrics::MetricState;
 pub use plan::{Followed, PlanError};
 pub use verdict::{Require, State};
-pub use zone::of_machine as zone_of_machine;
 
 use crate::clock::Clock;
 use crate::http::Request;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use corr_metrics::window::resets;
+use corr_readiness::rows::KV_IN_USE;
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
@@ -11,7 +13,7 @@ use super::message::{Message, Scrape};
 use crate::clock::{Clock, nanos};
 use crate::exposed::{self, Exposed};
 use crate::http::{Attempt, Client};
-use crate::probe::{Endpoint, endpoint};
+use crate::probe::endpoint;
 use crate::schedule::Grid;
 use crate::target::Target;
 
@@ -50,18 +52,20 @@ fn scrape(target: &Target, mut attempt: Attempt, before: &mut HashMap<String, f6
     let body = std::mem::replace(&mut attempt.body, Ok(Vec::new()));
     let content_type = attempt.content_type.as_deref();
     let read = body.and_then(|bytes| exposed::judge(content_type, &bytes).map(|()| exposed::read(content_type, &bytes, attempt.at)));
-    let (mut process_start, mut reset) = (None, false);
+    let (mut process_start, mut reset, mut in_use) = (None, false, None);
     if let Ok(exposed) = &read {
         // Up to the year 2262: exact to a microsecond, and no cast that saturates.
         process_start = value(exposed, "process_start_time_seconds").filter(|s| *s < 9.2e9).map(|seconds| (seconds * 1e9) as i64);
         let now = counters(exposed);
-        reset = now.iter().any(|(name, value)| before.get(name).is_some_and(|before| value < before));
+        let stood = before.values().filter(|value| **value > 0.0).count() as u64;
+        let fell = now.iter().filter(|(name, value)| before.get(*name).is_some_and(|before| *value < before)).count() as u64;
+        reset = resets::together(fell, stood);
         *before = now;
+        in_use = kv_in_use(exposed);
     }
     let (from, until) = (attempt.at, until(&attempt));
     let endpoint = endpoint(target, &attempt, read);
-    let kv_in_use = kv_in_use(&endpoint);
-    Scrape { endpoint, from, until, process_start, reset, kv_in_use }
+    Scrape { endpoint, from, until, process_start, reset, kv_in_use: in_use }
 }
 
 /// The one value of a series that stands alone; `None` where several processes say it.
@@ -78,8 +82,7 @@ fn counters(exposed: &Exposed) -> HashMap<String, f64> {
     let mut all = HashMap::new();
     for (at, series) in exposed.capture.series.iter().enumerate() {
         let name = series.name.canonical();
-        // Names of which this is a promise; a `_sum` may fall.
-        if !name.ends_with("_total") && !name.ends_with("_count") {
+        if !resets::rises(name) {
             continue;
         }
         let Some(sample) = u32::try_from(at).ok().and_then(|at| exposed.capture.samples.last(at)) else { continue };
@@ -90,11 +93,26 @@ fn counters(exposed: &Exposed) -> HashMap<String, f64> {
 }
 
 /// Is a gauge of KV in use above zero? `None` where none is served.
-fn kv_in_use(endpoint: &Endpoint) -> Option<bool> {
-    let kv = &endpoint.exposes.as_ref()?.kv;
-    let said: Vec<f64> = kv.iter().flat_map(|rank| [rank.used, rank.occupied]).flatten().collect();
-    if said.is_empty() {
-        return None;
+fn kv_in_use(exposed: &Exposed) -> Option<bool> {
+    let all = exposed.capture.series.iter().zip(0u32..).filter(|(series, _)| KV_IN_USE.contains(&series.name.canonical()));
+    all.filter_map(|(_, number)| exposed.capture.samples.last(number)).map(|sample| sample.value > 0.0).reduce(|a, b| a | b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exposed(text: &str) -> Exposed {
+        exposed::read(Some("text/plain"), text.as_bytes(), 1_781_100_000_000_000_000)
     }
-    Some(said.iter().any(|value| *value > 0.0))
+
+    #[test]
+    fn kv_is_in_use_by_the_gauges_that_captures_are_asked_for() {
+        assert_eq!(kv_in_use(&exposed("vllm:kv_cache_usage_perc 0.25\n")), Some(true));
+        assert_eq!(kv_in_use(&exposed("dynamo_component_gpu_cache_usage_percent 0\n")), Some(false));
+        // What may be evicted is occupied, and in use by nobody.
+        let kept = "sglang:max_total_num_tokens 100\nsglang:kv_available_tokens 40\nsglang:kv_used_tokens 0\n";
+        assert_eq!(kv_in_use(&exposed(kept)), Some(false));
+        assert_eq!(kv_in_use(&exposed("process_start_time_seconds 1\n")), None);
+    }
 }

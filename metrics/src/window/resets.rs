@@ -32,6 +32,17 @@ pub fn told(capture: &Capture, endpoint: EndpointId) -> Vec<Restart> {
     out
 }
 
+/// A series of this name mostly rises.
+pub fn rises(name: &str) -> bool {
+    ["_total", "_bucket", "_count", "_sum"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether counters of one endpoint show a start of its process: more than half of those that `stood` above zero `fell`. One that falls alone is no
+/// evidence against the others.
+pub fn together(fell: u64, stood: u64) -> bool {
+    fell > 1 && fell.saturating_mul(2) > stood
+}
+
 /// Starts of an endpoint's process that its counters show together: between two samples more than half of those that stood above zero fell. A
 /// counter that rose meanwhile was reset too, and counted more than it had lost. `series` are those of the endpoint; only what mostly rises is
 /// looked at.
@@ -39,8 +50,7 @@ pub fn shown(capture: &Capture, series: &[u32]) -> Vec<Restart> {
     let store = &capture.samples;
     let counts = |number: &&u32| {
         let name = capture.series.get(**number as usize).map_or("", |s| s.name.canonical());
-        let rises = ["_total", "_bucket", "_count", "_sum"].iter().any(|ending| name.ends_with(ending));
-        rises && store.oddities(**number).1 == 0 && store.falls(**number).is_some()
+        rises(name) && store.oddities(**number).1 == 0 && store.falls(**number).is_some()
     };
     let counters: Vec<u32> = series.iter().filter(counts).copied().collect();
     let mut gaps: std::collections::BTreeMap<(i64, i64), u64> = std::collections::BTreeMap::new();
@@ -57,8 +67,7 @@ pub fn shown(capture: &Capture, series: &[u32]) -> Vec<Restart> {
             cursor.get(**number, ordinal).is_some_and(|s| s.at == after && s.value > 0.0)
         };
         let stood = counters.iter().filter(stood).count() as u64;
-        // One counter that falls alone is no evidence against the others.
-        if fell > 1 && fell * 2 > stood {
+        if together(fell, stood) {
             out.push(Restart { after, by });
         }
     }
@@ -163,5 +172,12 @@ mod tests {
     fn one_counter_that_falls_alone_says_nothing_of_the_others() {
         let rows = [("a_total", [100.0, 110.0, 3.0, 9.0]), ("b_total", [0.0, 0.0, 5.0, 8.0]), ("gauge", [5.0, 4.0, 3.0, 2.0])];
         assert!(shown(&capture(&rows), &[0, 1, 2]).is_empty());
+    }
+
+    #[test]
+    fn one_that_falls_alone_shows_nothing() {
+        assert!(!together(1, 1) && !together(0, 0));
+        assert!(together(2, 3) && !together(2, 4));
+        assert!(together(u64::MAX, 7), "numbers of a hostile capture do not overflow");
     }
 }
