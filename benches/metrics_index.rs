@@ -6,13 +6,16 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use arrow::array::AsArray;
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
-use corr_metrics::blocks::{Cursor, Store};
+use corr_metrics::blocks::{Area, Cursor, Spill, Spilling, Store, spill_by_default};
 use corr_metrics::layouts::{by_name, claim, look};
+use corr_metrics::model::Capture;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// So many windows are asked for.
@@ -104,6 +107,48 @@ fn windows<const N: usize, const ENDS: usize>(store: &Store, (first, last): (i64
     Ok(())
 }
 
+/// Bytes of a capture's samples that are held when the others go to a file.
+const HELD: usize = 4 << 20;
+
+/// A file without a name.
+#[derive(Debug)]
+struct TemporaryFile(File);
+
+impl Spill for TemporaryFile {
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn view(&self) -> std::io::Result<Area> {
+        // SAFETY: nobody else knows the file.
+        Ok(Arc::new(unsafe { memmap2::Mmap::map(&self.0)? }))
+    }
+}
+
+/// The capture, and what it and a delta of each of its series cost.
+fn indexed(path: &str, place: &str, rows: u64, alone: f64) -> anyhow::Result<Capture> {
+    forget_peak();
+    let began = cpu()?;
+    let claims = claim(&[look(Path::new(path), path)]);
+    let [(layout, set)] = claims.sets.as_slice() else { bail!("{} sets of {path}", claims.sets.len()) };
+    let mut captures = (by_name(layout).context("no such layout")?.read)(set)?;
+    let (Some(capture), 0) = (captures.pop(), captures.len()) else { bail!("not one capture in {path}") };
+    let built = cpu()? - began;
+    let store = &capture.samples;
+    let series = store.series() as u32;
+    let mut cursor = store.cursor();
+    let sum: f64 = (0..series).filter_map(|s| deltas::<1, 2>(store, &mut cursor, [(s, i64::MIN, i64::MAX)])[0]).sum();
+    let whole = cpu()? - began;
+    println!(
+        "decode, build      {built:8.2} CPU s  peak {:7.0} MiB  {series} series, store {:.2} bytes a sample, {place}",
+        peak()?,
+        store.bytes() as f64 / rows as f64
+    );
+    println!("  and a delta each {whole:8.2} CPU s  {:.2} times decoding alone  sum of deltas {sum}", whole / alone);
+    drop(cursor);
+    Ok(capture)
+}
+
 fn main() -> anyhow::Result<()> {
     let path = std::env::args().nth(1).context("usage: metrics-index FILE")?;
     // Once without counting, so that all read from the page cache.
@@ -119,24 +164,11 @@ fn main() -> anyhow::Result<()> {
         alone = alone.min(took);
     }
 
-    forget_peak();
-    let began = cpu()?;
-    let claims = claim(&[look(Path::new(&path), &path)]);
-    let [(layout, set)] = claims.sets.as_slice() else { bail!("{} sets of {path}", claims.sets.len()) };
-    let captures = (by_name(layout).context("no such layout")?.read)(set)?;
-    let [capture] = captures.as_slice() else { bail!("{} captures in {path}", captures.len()) };
-    let built = cpu()? - began;
+    // Held first, then as `corr` does of a large capture: more than a little is in a temporary file.
+    indexed(&path, "held", rows, alone)?;
+    spill_by_default(Spilling { above: HELD, open: || Ok(Box::new(TemporaryFile(tempfile::tempfile()?))) });
+    let capture = indexed(&path, "in a file", rows, alone)?;
     let store = &capture.samples;
-    let series = store.series() as u32;
-    let mut cursor = store.cursor();
-    let sum: f64 = (0..series).filter_map(|s| deltas::<1, 2>(store, &mut cursor, [(s, i64::MIN, i64::MAX)])[0]).sum();
-    let whole = cpu()? - began;
-    println!(
-        "decode, build      {built:8.2} CPU s  peak {:7.0} MiB  {series} series, store {:.2} bytes a sample",
-        peak()?,
-        store.bytes() as f64 / rows as f64
-    );
-    println!("  and a delta each {whole:8.2} CPU s  {:.2} times decoding alone  sum of deltas {sum}", whole / alone);
 
     let times = store.times(std::iter::once(0));
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else { bail!("no samples") };

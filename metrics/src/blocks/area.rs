@@ -33,7 +33,7 @@ pub fn spill_by_default(spilling: Spilling) -> bool {
 }
 
 /// Once a writer spills, it holds so many bytes between two writes.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 1 << 18;
 
 /// A stretch of the area.
 #[derive(Clone)]

@@ -1,5 +1,7 @@
 //! A block's times and values as bytes.
 
+use pulp::{Arch, NullaryFnOnce};
+
 use super::pack::{pack, pack_within, unpack, unpack_one};
 
 /// Units of time that stamps may be whole multiples of, in nanoseconds.
@@ -115,12 +117,32 @@ fn whole(values: &[f64], scale: f64, out: &mut Vec<i64>) -> bool {
     let some = values.get(..values.len().min(2)).unwrap_or(&[]);
     out.resize(values.len(), 0);
     match scale == 1.0 {
-        true => scaled(some, |v| v, |v| v, out) && scaled(values, |v| v, |v| v, out),
-        false => scaled(some, |v| v * scale, |v| v / scale, out) && scaled(values, |v| v * scale, |v| v / scale, out),
+        true => scaled(some, |v| v, |v| v, out) && Arch::new().dispatch(Scaling { values, up: |v| v, down: |v| v, out }),
+        false => {
+            scaled(some, |v| v * scale, |v| v / scale, out)
+                && Arch::new().dispatch(Scaling { values, up: |v| v * scale, down: |v| v / scale, out })
+        }
     }
 }
 
-#[inline]
+/// [`scaled`], compiled for each set of vector instructions.
+struct Scaling<'a, Up, Down> {
+    values: &'a [f64],
+    up: Up,
+    down: Down,
+    out: &'a mut [i64],
+}
+
+impl<Up: Fn(f64) -> f64, Down: Fn(f64) -> f64> NullaryFnOnce for Scaling<'_, Up, Down> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        scaled(self.values, self.up, self.down, self.out)
+    }
+}
+
+#[inline(always)]
 fn scaled(values: &[f64], up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64, out: &mut [i64]) -> bool {
     let mut wrong = 0;
     for (&v, out) in values.iter().zip(out) {

@@ -1,6 +1,8 @@
 //! Numbers in few bytes: whole numbers as differences above the least difference, each in as many whole bytes as the largest needs. Bits would
 //! be fewer, and take three times as long to write and to read.
 
+use pulp::{Arch, NullaryFnOnce};
+
 /// Numbers that are packed at a time.
 const MOST: usize = super::BLOCK;
 
@@ -12,50 +14,79 @@ pub fn pack(numbers: &[i64], out: &mut Vec<u8>) {
 /// The same, if `most` bytes are enough for each; else nothing is appended, and false.
 #[must_use]
 pub fn pack_within(numbers: &[i64], most: usize, out: &mut Vec<u8>) -> bool {
-    let numbers = &numbers[..numbers.len().min(MOST)];
-    let first = numbers.first().copied().unwrap_or(0);
-    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
-    for d in differences(numbers) {
-        least = least.min(d);
-        greatest = greatest.max(d);
-    }
-    if numbers.len() < 2 {
-        (least, greatest) = (0, 0);
-    }
-    let width = (64 - greatest.wrapping_sub(least).leading_zeros()).div_ceil(8) as usize;
-    if width > most {
-        return false;
-    }
-    out.extend_from_slice(&first.to_le_bytes());
-    out.push(width as u8);
-    out.extend_from_slice(&least.to_le_bytes());
-    match width {
-        0 => {}
-        1 => put::<1>(numbers, least, out),
-        2 => put::<2>(numbers, least, out),
-        3 => put::<3>(numbers, least, out),
-        4 => put::<4>(numbers, least, out),
-        5 => put::<5>(numbers, least, out),
-        6 => put::<6>(numbers, least, out),
-        7 => put::<7>(numbers, least, out),
-        _ => put::<8>(numbers, least, out),
-    }
-    true
+    // The least and greatest of numbers of 64 bits have no instruction that every machine has.
+    Arch::new().dispatch(Packing { numbers, most, out })
 }
 
-fn differences(numbers: &[i64]) -> impl Iterator<Item = i64> {
-    numbers.iter().zip(numbers.get(1..).unwrap_or(&[])).map(|(a, b)| b.wrapping_sub(*a))
+/// [`pack_within`], compiled for each set of vector instructions.
+struct Packing<'a> {
+    numbers: &'a [i64],
+    most: usize,
+    out: &'a mut Vec<u8>,
 }
 
-/// Appends the low bytes of each difference above the least.
-fn put<const WIDTH: usize>(numbers: &[i64], least: i64, out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + numbers.len().saturating_sub(1) * WIDTH, 0);
-    let places = out.get_mut(start..).unwrap_or(&mut []).as_chunks_mut::<WIDTH>().0;
-    for (place, d) in places.iter_mut().zip(differences(numbers)) {
-        let bytes = d.wrapping_sub(least).to_le_bytes();
-        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+impl NullaryFnOnce for Packing<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let Packing { numbers, most, out } = self;
+        let numbers = numbers.get(..MOST).unwrap_or(numbers);
+        let first = numbers.first().copied().unwrap_or(0);
+        let n = numbers.len().saturating_sub(1);
+        let mut differences = [0i64; MOST];
+        let (mut least, mut greatest) = (i64::MAX, i64::MIN);
+        for (d, (a, b)) in differences.iter_mut().zip(numbers.iter().zip(numbers.get(1..).unwrap_or(&[]))) {
+            *d = b.wrapping_sub(*a);
+            least = least.min(*d);
+            greatest = greatest.max(*d);
+        }
+        if n == 0 {
+            (least, greatest) = (0, 0);
+        }
+        let width = (64 - greatest.wrapping_sub(least).leading_zeros()).div_ceil(8) as usize;
+        if width > most {
+            return false;
+        }
+        out.extend_from_slice(&first.to_le_bytes());
+        out.push(width as u8);
+        out.extend_from_slice(&least.to_le_bytes());
+        match width {
+            0 => {}
+            1 => put::<1>(&differences, n, least, out),
+            2 => put::<2>(&differences, n, least, out),
+            3 => put::<3>(&differences, n, least, out),
+            4 => put::<4>(&differences, n, least, out),
+            5 => put::<5>(&differences, n, least, out),
+            6 => put::<6>(&differences, n, least, out),
+            7 => put::<7>(&differences, n, least, out),
+            _ => put::<8>(&differences, n, least, out),
+        }
+        true
     }
+}
+
+/// Appends the low bytes of each of the first `n` differences above the least. Eight numbers make `WIDTH` words: whole words are written, not bytes.
+#[inline(always)]
+fn put<const WIDTH: usize>(differences: &[i64; MOST], n: usize, least: i64, out: &mut Vec<u8>) {
+    let mut held = [[0; WIDTH]; MOST];
+    let words = held.as_flattened_mut().as_chunks_mut::<8>().0;
+    for (group, words) in differences.as_chunks::<8>().0.iter().zip(words.as_chunks_mut::<WIDTH>().0) {
+        let mut words = words.iter_mut();
+        let (mut word, mut bits) = (0, 0);
+        for d in group {
+            let above = d.wrapping_sub(least).cast_unsigned();
+            word |= above << bits;
+            bits += 8 * WIDTH;
+            if bits >= 64 {
+                words.next().into_iter().for_each(|w| *w = word.to_le_bytes());
+                bits -= 64;
+                // What of the number did not fit; a shift by all of its bits leaves nothing, and is none that the machine has.
+                word = if bits == 0 { 0 } else { above >> (8 * WIDTH - bits) };
+            }
+        }
+    }
+    out.extend_from_slice(held.get(..n).unwrap_or(&held).as_flattened());
 }
 
 /// What [`pack`] wrote at the start of `bytes`: the first number, the width and the least difference, and `n` less one differences in so many bytes.

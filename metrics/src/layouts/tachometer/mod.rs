@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Layout, ReadError, Set};
 use crate::blocks::Writer;
 use crate::build::Builder;
-use crate::model::{Capture, Clock, EndpointId, Exemplar, Name, SeriesId, StampOf};
+use crate::model::{Capture, Clock, EndpointId, Exemplar, Labels, Name, SeriesId, StampOf};
 use claim::Role;
 use clocks::Clocks;
 use ingest::Rows;
@@ -184,13 +184,15 @@ fn whole(set: &Set, rows: &Rows, mut merged: Merged, buckets: &[bool], stamps: &
             });
         }
     }
+    let owners: HashMap<(u32, &str), &Labels> = proven.iter().map(|p| ((p.endpoint, p.canonical.as_str()), &p.labels)).collect();
+    let nobody: HashSet<(u32, &str)> = unproven.iter().map(|(endpoint, family)| (*endpoint, family.as_str())).collect();
     for (series, id) in rows.table.series.iter().zip(&ids) {
         let set = series.set.and_then(|set| rows.table.sets.get(set as usize));
         let (Some(set), Some(id)) = (set, id) else { continue };
-        let of = |endpoint: u32, family: &str| endpoint == set.endpoint && family == set.name.canonical();
-        let of_other = proven.iter().any(|p| of(p.endpoint, &p.canonical) && p.labels != set.labels);
+        let family = (set.endpoint, set.name.canonical());
+        let of_other = owners.get(&family).is_some_and(|labels| **labels != set.labels);
         if let Some(trouble) = builder.trouble(*id) {
-            trouble.sum_unproven = of_other || unproven.iter().any(|(endpoint, family)| of(*endpoint, family));
+            trouble.sum_unproven = of_other || nobody.contains(&family);
         }
     }
     for found in proven {
@@ -251,6 +253,11 @@ fn split(set: &Set, rows: &Rows, merged: &Merged, buckets: &[bool], of: &HashMap
             any = true;
             if let Some(id) = add_series(&mut builder, rows, buckets, i) {
                 push(&mut builder, id, &samples);
+                // Of such a histogram there were sums, and they are nobody's here.
+                let summed = series.set.and_then(|set| rows.table.sets.get(set as usize)).is_some_and(|set| set.witness.is_some());
+                if let Some(trouble) = builder.trouble(id) {
+                    trouble.sum_unproven |= summed;
+                }
             }
         }
         if any {
