@@ -152,6 +152,7 @@ fn run(made: &[Made], counted: &[Counted], window: Option<(i64, i64)>) -> Run {
             resets: 0,
             gap: counted.gap.then(|| "a gap".to_string()),
             cites: Vec::new(),
+            between: None,
         });
     }
     Run { edges, ledgers, families, counters }

@@ -100,10 +100,10 @@ impl Note<'_> {
         let mut row = |name: &str, text: &str| writeln!(out, "| {name} | {} |", markdown_cell(text));
         row("asked", self.asked)?;
         row("window", self.window.unwrap_or("the whole run"))?;
-        let Totals { events, rows, shown, .. } = self.totals;
+        let Totals { rows, shown, .. } = self.totals;
         let cut =
             if shown < rows { format!(", of which the {shown} most telling are shown (marks and errors first)") } else { String::new() };
-        row("events", &format!("{} in {} rows{cut}", grouped(*events), grouped(*rows)))?;
+        row("events", &format!("{}{cut}", self.totals.words()))?;
         if self.at_edge > 0 {
             row("at the window's edge", &format!("{} events whose stamps reach over it", grouped(self.at_edge)))?;
         }
