@@ -9,6 +9,8 @@ mod captures;
 mod gfm;
 #[path = "notes/hostile.rs"]
 mod hostile;
+#[path = "notes/marks.rs"]
+mod marks;
 mod program;
 #[path = "notes/refresh.rs"]
 mod refresh;
@@ -41,7 +43,7 @@ fn golden(name: &str, got: &str) {
 
 #[test]
 fn timelines_and_notes_of_the_fixtures_are_as_they_were_read() {
-    for run in ["sglang-run", "direct-run"] {
+    for run in ["sglang-run", "direct-run", "restart-run"] {
         let place = Place::with(run);
         let timeline = place.corr(&["timeline", run]);
         assert_eq!(timeline.code, Some(0), "{}", timeline.stderr);
