@@ -159,3 +159,8 @@ pub fn grouped(n: u64) -> String {
     }
     out
 }
+
+/// `1 run`, `2 000 runs`.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
+}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::ValueEnum as _;
 
-use super::exit;
+use super::{exit, window};
 use super::timeline::{self, Asking, Marks, Opened, Scoped};
 use crate::evidence::{self, Evidence};
 use crate::metrics::asked::Asked;
@@ -190,7 +190,7 @@ fn window_words(scoped: &Scoped) -> Option<String> {
         return None;
     }
     let how = scoped.how.as_ref().map_or(String::new(), |how| format!(" ({how})"));
-    Some(format!("{}{how}", timeline::interval(scoped.window)))
+    Some(format!("{}{how}", window::interval(scoped.window)))
 }
 
 /// Each capture with what it covers, in words.

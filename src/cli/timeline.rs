@@ -453,7 +453,7 @@ fn notes(
     if scoped.window != Window::default() {
         let edge =
             if told.at_edge > 0 { format!("; {} of the events reach over an edge of it", grouped(told.at_edge)) } else { String::new() };
-        writeln!(err, "window {}{edge}", interval(scoped.window))?;
+        writeln!(err, "window {}{edge}", window::interval(scoped.window))?;
     }
     let Totals { events, rows, shown, .. } = &told.totals;
     let folded = if asking.all || told.totals.of_events() == *events { "" } else { "; --all shows each event" };
@@ -471,10 +471,4 @@ fn notes(
         (false, true) => exit::FOUND,
         (false, false) => exit::NOTHING,
     })
-}
-
-/// `[since, until)`, open ends as `…`.
-pub(super) fn interval(window: Window) -> String {
-    let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-    format!("[{}, {})", show(window.since), show(window.until))
 }

@@ -209,7 +209,7 @@ fn lives_of_journals() {
     assert!(lives >= 15 && checks >= 50, "{lives} {checks}");
 }
 
-/// By `grep -n` in server.log and `jq` in health.jsonl: three lives, the second killed (its last line is 54, and the next process's first is 55).
+/// By `grep -n` in server.log and `jq` in health.jsonl: three lives, the second killed (its last line is 52, and the next process's first is 53).
 #[test]
 fn lives_of_the_restart_fixture() {
     let place = Place::with("restart-run");
@@ -221,17 +221,17 @@ fn lives_of_the_restart_fixture() {
         .map(|m| (m["kind"].as_str().expect("a kind").to_string(), m["cite"].as_str().expect("a citation").to_string()))
         .collect();
     for (kind, line) in
-        [("life.loaded", 3), ("life.ready", 10), ("life.loaded", 36), ("life.ready", 44), ("life.loaded", 57), ("life.ready", 65)]
+        [("life.loaded", 3), ("life.ready", 10), ("life.loaded", 36), ("life.ready", 43), ("life.loaded", 55), ("life.ready", 62)]
     {
         let exact = (kind.to_string(), format!("restart-run/server.log:{line}"));
         assert!(lives.contains(&exact), "{exact:?} is not in {lives:#?}");
     }
     assert_eq!(lives.iter().filter(|(kind, _)| kind == "life.outage").count(), 2, "{lives:#?}");
-    // In the first outage alone: between the SIGTERM of line 28 and the ready line 44.
+    // In the first outage alone: between the SIGTERM of line 28 and the ready line 43.
     let within = marks(&place, &[&args[..], &["--window", "outage:server#1"]].concat());
     let kinds: Vec<&str> = within.iter().filter_map(|m| m["kind"].as_str()).filter(|k| k.starts_with("life.")).collect();
     assert_eq!(kinds.iter().filter(|k| **k == "life.ready").count(), 1, "{within:#?}");
-    assert!(!within.iter().any(|m| m["cite"] == "restart-run/server.log:65"), "{within:#?}");
+    assert!(!within.iter().any(|m| m["cite"] == "restart-run/server.log:62"), "{within:#?}");
     for mark in all.iter().chain(&within) {
         let cite = mark["cite"].as_str().expect("a citation");
         assert_eq!(place.corr(&["show", cite, "--tz", "UTC"]).code, Some(0), "{cite}");
