@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::ValueEnum as _;
 
-use super::{exit, window};
 use super::timeline::{self, Asking, Marks, Opened, Scoped};
+use super::{exit, window};
 use crate::evidence::{self, Evidence};
 use crate::metrics::asked::Asked;
 use crate::note::body::Note;

@@ -1,6 +1,6 @@
 //! Lives of servers as marks: started, loaded, ready or never, asked to stop, ended, noticed to be gone by others, and how long it was away.
 
-use corr_readiness::history::{Invocation, Verdict};
+use corr_readiness::history::{Cause, Invocation, Trap, TrapKind, Verdict};
 use corr_readiness::{History, Instant, Mark as Moment};
 
 use super::{By, Draft};
@@ -36,11 +36,17 @@ struct Of<'r> {
 impl Of<'_> {
     fn life(&self, drafts: &mut Vec<Draft>) {
         let (run, instants, lengths) = (self.run, &self.run.instants, &self.run.lengths);
-        drafts.extend(self.happened(&instants.started, Mark::Start, "life.started", format!("started: {}", words::cause(&run.cause))));
+        let started = match &run.cause {
+            // The same words say why it is no exact instant.
+            Cause::StartNotInLog => "was there".to_string(),
+            cause => format!("started, cause: {}", words::cause(cause)),
+        };
+        drafts.extend(self.happened(&instants.started, Mark::Start, "life.started", started));
         drafts.extend(self.happened(&instants.loaded, Mark::Loaded, "life.loaded", "loaded its model".into()));
         let after = lengths.start_to_ready.as_ref().map_or(String::new(), |l| format!(", {} after its start", words::length(l)));
         drafts.extend(self.happened(&instants.ready, Mark::Ready, "life.ready", format!("ready{after}")));
         drafts.extend(self.not_ready());
+        drafts.extend(run.traps.iter().filter_map(|trap| self.trap(trap)));
         let asked = if instants.asked.happened() { &instants.asked } else { &instants.stopping };
         drafts.extend(self.happened(asked, Mark::Stop, "life.stop", "asked to stop".into()));
         if let Some(lost) = run.lost_by_others {
@@ -79,6 +85,19 @@ impl Of<'_> {
         let seen = self.run.seen.iter().map(|(_, seen)| seen.last);
         let last = instants.ended.upper().copied().or_else(|| seen.max_by_key(|mark| (mark.wall.map(|w| w.end), mark.order)))?;
         Some(self.draft(Known::Exact, Mark::NotReady, "life.not_ready", says, last, None))
+    }
+
+    /// Changes that no instant of a life is: a restart of which the log has nothing, and a server that was ready and is no longer.
+    fn trap(&self, trap: &Trap) -> Option<Draft> {
+        let (mark, kind) = match trap.kind {
+            TrapKind::RestartNotInLog => (Mark::Start, "life.restarted"),
+            TrapKind::ReadyThenLost => (Mark::NotReady, "life.not_ready"),
+            _ => return None,
+        };
+        let says = format!("run {} of {}: {}", self.number, self.name, trap.says);
+        let (first, last) = (*trap.cites.first()?, trap.cites.get(1).copied());
+        let known = if last.is_some() { Known::Within } else { Known::Exact };
+        Some(Draft { known, mark, kind, says, whose: Some(self.name.into()), first: By::Cite(first), last: last.map(By::Cite) })
     }
 
     /// From the last sign of the run before to this one ready.

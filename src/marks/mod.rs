@@ -24,6 +24,8 @@ use crate::timeline::{Known, Mark, Row};
 enum By {
     /// A record or a sample that the state machine was given.
     Moment(Moment),
+    /// A record or a sample that has its own time.
+    Cite(Cite),
     /// A record that proves an edge.
     Record(Proof, Stamp),
     /// Samples of a counter: where they stand, and when.
@@ -54,15 +56,23 @@ pub fn all(
 ) -> Vec<Row> {
     let mut drafts = lives::drafts(&found.history);
     drafts.extend(edges::drafts(evidence, judged));
-    drafts.retain(|draft| draft.lies_in(window));
     let records = Records::read(&drafts, sources, captures);
-    drafts.into_iter().filter_map(|draft| records.row(draft)).collect()
+    drafts.into_iter().filter_map(|draft| records.row(draft)).filter(|row| lies_in(row, window)).collect()
+}
+
+/// What is bounded on one side alone lies where its record does; what has no time is in no window.
+fn lies_in(row: &Row, window: Window) -> bool {
+    let first = row.first.stamp;
+    let last = row.last.as_ref().map_or(first, |last| last.stamp);
+    let Some((from, to)) = first.zip(last) else { return window == Window::default() };
+    window.since.is_none_or(|since| from.end.max(to.end) > since) && window.until.is_none_or(|until| from.start < until)
 }
 
 impl By {
     fn stamp(&self) -> Option<Stamp> {
         match self {
             By::Moment(moment) => moment.wall,
+            By::Cite(_) => None,
             By::Record(_, stamp) | By::Samples(_, stamp) => Some(*stamp),
         }
     }
@@ -71,18 +81,9 @@ impl By {
     fn cite(&self) -> Option<Cite> {
         match self {
             By::Moment(moment) => Some(moment.cite),
+            By::Cite(cite) => Some(*cite),
             By::Record(cite, _) => Some(Cite { source: cite.source, offset: cite.offset, len: cite.length }),
             By::Samples(..) => None,
         }
-    }
-}
-
-impl Draft {
-    /// What is bounded on one side alone lies where its record does; what has no time is in no window.
-    fn lies_in(&self, window: Window) -> bool {
-        let first = self.first.stamp();
-        let last = self.last.as_ref().map_or(first, By::stamp);
-        let Some((from, to)) = first.zip(last) else { return window == Window::default() };
-        window.since.is_none_or(|since| from.end.max(to.end) > since) && window.until.is_none_or(|until| from.start < until)
     }
 }

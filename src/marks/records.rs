@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use corr_metrics::model::EndpointId;
+use corr_parsers::stamp::Stamp;
 use corr_readiness::Cite;
 
 use super::{By, Draft};
@@ -79,6 +80,8 @@ impl<'a> Records<'a> {
         let captured = self.captures.captures.get((cite.source as usize).checked_sub(self.sources)?)?;
         let endpoint = captured.capture().endpoint(EndpointId(cite.len)).map(title).unwrap_or_default();
         let time = captured.dial().show(i64::try_from(cite.offset).unwrap_or(i64::MAX));
-        Some(Shown::of_samples(&captured.name, format!("{}[{endpoint}]@{time}", captured.name), None))
+        let stamp = captured.dial().to_utc().zip(i64::try_from(cite.offset).ok());
+        let stamp = stamp.map(|((offset, _), at)| Stamp::new(at.saturating_add(offset), 1));
+        Some(Shown::of_samples(&captured.name, format!("{}[{endpoint}]@{time}", captured.name), stamp))
     }
 }

@@ -313,5 +313,3 @@ fn missing(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result
     }
     Ok(())
 }
-
-
