@@ -72,7 +72,9 @@ fn page(command: &Command, version: &str) -> io::Result<Vec<u8>> {
     if let Some(help) = command.get_after_long_help().or(command.get_after_help()) {
         more(&help.to_string()).to_writer(&mut out)?;
     }
-    Ok(out)
+    // What is no ASCII is named: not every roff is told that its input is UTF-8.
+    let text = String::from_utf8(out).map_err(io::Error::other)?;
+    Ok(text.chars().flat_map(|c| if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", c as u32) }.into_bytes()).collect())
 }
 
 /// What stands behind the options in `--help`: paragraphs, each headed by what stands before its first colon; indented lines stay lines.
