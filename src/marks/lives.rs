@@ -132,7 +132,7 @@ impl Of<'_> {
     }
 
     fn draft(&self, known: Known, mark: Mark, kind: &'static str, says: String, first: Moment, last: Option<Moment>) -> Draft {
-        let says = format!("run {} of {} {says}", self.number, self.name);
+        let says = format!("run {} of {}: {says}", self.number, self.name);
         Draft { known, mark, kind, says, whose: Some(self.name.into()), first: By::Moment(first), last: last.map(By::Moment) }
     }
 }

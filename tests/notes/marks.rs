@@ -57,7 +57,7 @@ fn of<'m>(marks: &'m [Value], kind: &str, number: usize, unit: &str) -> Option<&
         let mut words = mark["says"].as_str().expect("words").split(' ').skip(1);
         mark["kind"] == kind
             && words.next() == Some(&number.to_string())
-            && words.nth(1).is_some_and(|name| plain(name.trim_end_matches(".service")) == plain(unit))
+            && words.nth(1).is_some_and(|name| plain(name.trim_end_matches(':').trim_end_matches(".service")) == plain(unit))
     })
 }
 
