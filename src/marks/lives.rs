@@ -91,7 +91,7 @@ impl Of<'_> {
     fn trap(&self, trap: &Trap) -> Option<Draft> {
         let (mark, kind) = match trap.kind {
             TrapKind::RestartNotInLog => (Mark::Start, "life.restarted"),
-            TrapKind::ReadyThenLost => (Mark::NotReady, "life.not_ready"),
+            TrapKind::ReadyThenLost => (Mark::NotReady, "life.failing"),
             _ => return None,
         };
         let says = format!("run {} of {}: {}", self.number, self.name, trap.says);
