@@ -284,13 +284,30 @@ fn edges_are_proven_from_when_to_when() {
     assert!(one.iter().any(|m| m["kind"].as_str().is_some_and(|k| k.starts_with("edge."))), "{one:#?}");
 }
 
-/// A counter that moved between two scrapes, and no record that shows it.
+/// By `jq -c '[.timestamp_ns, .error]' raw_prometheus.jsonl`: the last scrape before the port was closed, and the first that answered again. `grep` of the
+/// samples: `cached_tokens_total` of the device is in the scrapes up to the first of the two alone, 802593 and 879110.
 #[test]
-fn counters_are_marks_of_the_window() {
+fn what_scrapes_alone_show_is_marked() {
     let place = Place::with("metrics-run");
     let all = marks(&place, &["metrics-run", "--tz", "UTC"]);
-    for mark in all.iter().filter(|m| m["kind"] == "edge.counted") {
+    let (before, after) = (1_795_977_049_876_768_011_i64, 1_795_977_057_868_768_302_i64);
+    let restarted: Vec<&Value> = all.iter().filter(|m| m["kind"] == "life.restarted").collect();
+    assert_eq!(restarted.len(), 1, "{all:#?}");
+    assert_eq!((&restarted[0]["from"]["start_ns"], &restarted[0]["to"]["start_ns"]), (&before.into(), &after.into()), "{restarted:#?}");
+    assert!(
+        restarted[0]["cite"].as_str().is_some_and(|c| c.starts_with("metrics-run/raw_prometheus.jsonl[http://127.0.0.1:13000/metrics]@"))
+    );
+    let counted: Vec<&Value> = all.iter().filter(|m| m["kind"] == "edge.counted").collect();
+    let l1 = counted
+        .iter()
+        .find(|m| m["says"].as_str().is_some_and(|s| s.starts_with("l1-lookup active: 76 517 tokens")))
+        .expect("a counter of l1-lookup");
+    assert_eq!(l1["from"]["start_ns"], 1_795_977_040_868_764_829_i64, "{l1:#}");
+    for mark in counted {
         assert!(mark["known"] == "within" && mark["from"]["start_ns"].as_i64() <= mark["to"]["start_ns"].as_i64(), "{mark:#}");
-        assert!(mark["cite"].as_str().is_some_and(|c| c.contains("raw_prometheus.jsonl")), "{mark:#}");
+        // Its citation is one of `corr metrics`.
+        let cite = mark["cite"].as_str().expect("a citation");
+        let shown = place.corr(&["metrics", "metrics-run", "--around", cite, "sglang:cached_tokens_total"]);
+        assert!(matches!(shown.code, Some(0 | 3)), "{cite}: {}", shown.stderr);
     }
 }
