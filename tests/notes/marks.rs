@@ -130,7 +130,7 @@ fn lives_of_sglang_captures() {
         }
     }
     println!("{lives} lives, {outages} outages, {checks} checks");
-    assert!(lives >= 20 && outages >= 8 && checks >= 80, "{lives} {outages} {checks}");
+    assert!(lives >= 30 && outages >= 15 && checks >= 180, "{lives} {outages} {checks}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn the_killed_worker_of_dynamo_captures() {
         }
     }
     println!("{kills} kills, {noticed} noticed by others");
-    assert!(kills >= 7 && noticed >= 6, "{kills} {noticed}");
+    assert!(kills >= 7 && noticed >= 7, "{kills} {noticed}");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn lives_of_journals() {
         }
     }
     println!("{lives} lives, {checks} checks");
-    assert!(lives >= 15 && checks >= 50, "{lives} {checks}");
+    assert!(lives >= 20 && checks >= 65, "{lives} {checks}");
 }
 
 /// By `grep -n` in server.log and `jq` in health.jsonl: three lives, the second killed (its last line is 52, and the next process's first is 53).
