@@ -259,6 +259,18 @@ fn lives_of_the_restart_fixture() {
     assert!(marks(&place, &[&args[..], &["kind:server_ready"]].concat()).is_empty(), "a query chose");
 }
 
+/// By `grep -n 'Registered endpoint\|is ready'`: a worker is ready by the endpoint that serves requests (`generate`), not by the one at which routers ask for KV events,
+/// which worker-0 registers first (line 36).
+#[test]
+fn a_worker_is_ready_by_the_endpoint_that_serves() {
+    let place = Place::with("direct-run");
+    let all = marks(&place, &["direct-run"]);
+    for (unit, line) in [("worker-0", "worker-0.log:47"), ("worker-1", "worker-1.log:26"), ("router", "router.log:29")] {
+        let ready = of(&all, "life.ready", 1, unit).unwrap_or_else(|| panic!("{unit} is not ready: {all:#?}"));
+        assert_eq!(ready["cite"], format!("direct-run/logs/{line}"), "{unit}");
+    }
+}
+
 /// By `grep -n 'request received'` in the logs of router and workers (health probes are none), and the first row of the trace (`zcat | head -1`): which record proves an
 /// edge first; the last ones are the last trace row, the last arrival at a worker, and what the router printed of that request.
 #[test]
