@@ -12,6 +12,7 @@ pub mod cli;
 pub mod diff;
 pub mod evidence;
 pub mod facts;
+pub mod marks;
 pub mod metrics;
 pub mod note;
 pub mod query;

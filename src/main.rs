@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
+use corr::cli::pager::Pager;
 use corr::cli::{self, Cli, exit};
 
 fn main() -> ExitCode {
@@ -22,21 +23,39 @@ fn main() -> ExitCode {
         }
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut err = io::stderr();
-    let result = cli::run(cli, &mut out, &mut err, now).and_then(|code| {
-        out.flush()?;
-        Ok(code)
-    });
+    let result = match cli.pager() {
+        Some(pager) => paged(cli, pager, now),
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            answer(cli, &mut out, &mut io::stderr(), now)
+        }
+    };
     match result {
         Ok(code) => ExitCode::from(code as u8),
         // The reader of a pipe has seen enough: that is its right.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(err, "corr: {error:#}");
+            let _ = writeln!(io::stderr(), "corr: {error:#}");
             ExitCode::from(exit::ERROR as u8)
         }
     }
+}
+
+fn answer(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let code = cli::run(cli, out, err, now)?;
+    out.flush()?;
+    Ok(code)
+}
+
+/// Notes wait until the pager has given the terminal back.
+fn paged(cli: Cli, pager: Pager, now: i64) -> anyhow::Result<i32> {
+    let (mut out, mut notes): (_, Vec<u8>) = (BufWriter::new(pager), Vec::new());
+    let result = answer(cli, &mut out, &mut notes, now);
+    // What the reader did not want to see is not written any more.
+    let ended = out.into_parts().0.finish();
+    let _ = io::stderr().write_all(&notes);
+    ended?;
+    result
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -9,6 +9,8 @@ mod captures;
 mod gfm;
 #[path = "notes/hostile.rs"]
 mod hostile;
+#[path = "notes/marks.rs"]
+mod marks;
 mod program;
 #[path = "notes/refresh.rs"]
 mod refresh;
@@ -41,7 +43,7 @@ fn golden(name: &str, got: &str) {
 
 #[test]
 fn timelines_and_notes_of_the_fixtures_are_as_they_were_read() {
-    for run in ["sglang-run", "direct-run"] {
+    for run in ["sglang-run", "direct-run", "restart-run"] {
         let place = Place::with(run);
         let timeline = place.corr(&["timeline", run]);
         assert_eq!(timeline.code, Some(0), "{}", timeline.stderr);
@@ -76,7 +78,9 @@ fn formats_agree() {
     // 81 records are in the fixture: 9 + 2 + 50 + 20, of which `corr query` counts the same.
     assert_eq!(events, 81);
     let all = place.corr(&["timeline", "sglang-run", "--all", "--limit", "0", "--format", "jsonl"]).stdout;
-    assert_eq!(all.lines().count(), 82);
+    let (marks, events): (Vec<&str>, Vec<&str>) = all.lines().partition(|l| l.starts_with("{\"type\":\"mark\""));
+    assert_eq!(events.len(), 82, "the events, and the summary");
+    assert_eq!(Some(marks.len() as u64), json["summary"]["marks"].as_u64());
     // Every row is opened by its citation.
     for row in rows {
         let cite = row["cite"].as_str().expect("a citation");

@@ -1,5 +1,10 @@
-//! The README's commands are run as they are written: every `corr …` line of a shell block, on a copy of the repository's fixtures.
+//! What a newcomer meets: the README's commands are run as they are written, on a copy of the repository's fixtures, and answer as the README shows;
+//! every command's help has examples, and a manual page; long answers on a terminal go through a pager.
 
+#[path = "readme/help.rs"]
+mod help;
+#[path = "readme/pager.rs"]
+mod pager;
 mod program;
 
 use std::path::Path;
@@ -7,53 +12,94 @@ use std::process::Command;
 
 use program::{copy_tree, words};
 
+/// A command of the README, with the block that stands below it as its answer.
+struct Shown {
+    line: String,
+    answer: Option<String>,
+}
+
+/// Commands of shell blocks; a block without a language is the answer of the command above it.
+fn commands(readme: &str) -> Vec<Shown> {
+    let mut found: Vec<Shown> = Vec::new();
+    let mut inside: Option<(&str, String)> = None;
+    for line in readme.lines() {
+        match (&mut inside, line.strip_prefix("```")) {
+            (None, Some(language)) => inside = Some((language, String::new())),
+            (None, None) => {}
+            (Some((language, text)), Some("")) => {
+                if language.is_empty() {
+                    let of = found.last_mut().expect("a command above its answer");
+                    assert!(of.answer.is_none(), "two answers of {}", of.line);
+                    of.answer = Some(std::mem::take(text));
+                }
+                inside = None;
+            }
+            (Some((language, text)), _) => {
+                text.push_str(line);
+                text.push('\n');
+                let line = line.replace("cargo run --release -- ", "corr ");
+                if *language == "sh" && line.starts_with("corr ") {
+                    found.push(Shown { line, answer: None });
+                }
+            }
+        }
+    }
+    assert!(inside.is_none(), "a block has no end");
+    found
+}
+
+/// Is this the answer? A line `…` stands for any lines, `…` at a line's end for its rest.
+fn check(shown: &str, answer: &str, command: &str) {
+    let mut real = answer.lines();
+    let mut cut = false;
+    for line in shown.lines() {
+        if line == "…" {
+            cut = true;
+            continue;
+        }
+        let same = |real: &str| real == line || line.strip_suffix('…').is_some_and(|start| real.starts_with(start.trim_end()));
+        let found = if cut { real.any(same) } else { real.next().is_some_and(same) };
+        assert!(found, "`{command}` does not answer\n{line}\nhere; it answers\n{answer}");
+        cut = false;
+    }
+    assert!(cut || real.next().is_none(), "`{command}` answers more than is shown:\n{answer}");
+}
+
 #[test]
-fn every_command_of_the_readme_answers() {
+fn every_command_of_the_readme_answers_as_it_is_shown() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let temp = tempfile::tempdir().unwrap();
     copy_tree(&root.join("fixtures"), &temp.path().join("fixtures"));
     std::fs::create_dir(temp.path().join("target")).unwrap();
-    let mut shell = false;
-    let mut ran = 0;
-    for line in readme.lines() {
-        match line {
-            "```sh" => shell = true,
-            "```" => shell = false,
-            _ => {}
-        }
-        let command = line.replace("cargo run --release -- ", "corr ");
-        let Some(arguments) = command.strip_prefix("corr ").filter(|_| shell) else { continue };
-        let output = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(arguments)).current_dir(temp.path()).output().unwrap();
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (mut ran, mut compared) = (0, 0);
+    for Shown { line, answer } in commands(&readme) {
+        let arguments = words(line.trim_start_matches("corr "));
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_corr")).args(&arguments).current_dir(temp.path()).env("HOME", temp.path()).output().unwrap();
+        let (mut out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
-        assert!(!out.trim().is_empty() || line.contains(" index ") || line.contains("corr note "), "{line} prints nothing\n{err}");
-        ran += 1;
-    }
-    let note = std::fs::read_to_string(temp.path().join("incident.md")).unwrap();
-    assert!(note.starts_with("<!-- corr:begin ") && note.ends_with(" -->\n"), "{note}");
-    assert!(ran >= 12, "only {ran} commands were found");
-    // The answers that the README shows are the answers that are given.
-    for (before, command) in [
-        ("spells the id:", "query fixtures/direct-run chatcmpl-edf9ed01-3219-4585-a510-233214f462c1"),
-        (
-            "The second command answers:",
-            "metrics fixtures/metrics-run 'sglang:prompt_tokens_total{is_streaming=\"true\"}' --since 2026-11-29T18:30:42.5Z --until 2026-11-29T18:31:00Z",
-        ),
-        ("The timeline of the crash:", "timeline fixtures/sglang-run --around fixtures/sglang-run/logs/crash.log:7 --span 2s"),
-        (
-            "every citation as a footnote):",
-            "note incident.md fixtures/sglang-run --around fixtures/sglang-run/logs/crash.log:7 --span 2s --stdout",
-        ),
-    ] {
-        let command_shown = command.trim_end_matches(" --stdout");
-        assert!(readme.contains(command_shown), "the README has no `{command}`");
-        let shown = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(command)).current_dir(temp.path()).output().unwrap();
-        let answer = String::from_utf8(shown.stdout).unwrap();
-        let block = readme.split(&format!("{before}\n\n```\n")).nth(1).unwrap().split("```").next().unwrap();
-        for line in block.lines().filter(|l| *l != "…") {
-            let start = line.trim_end_matches('…');
-            assert!(answer.lines().any(|l| l.starts_with(start.trim_end())), "the README shows\n{line}\nwhich is not in\n{answer}");
+        if arguments[0] == "note" && !arguments.iter().any(|a| a == "--stdout") {
+            // What it writes is its answer.
+            out = std::fs::read_to_string(temp.path().join(&arguments[1])).unwrap();
+            assert!(out.starts_with("<!-- corr:begin ") && out.ends_with(" -->\n"), "{out}");
         }
+        let silent = matches!(arguments[0].as_str(), "index" | "report");
+        assert!(!out.trim().is_empty() || silent, "{line} prints nothing\n{err}");
+        ran += 1;
+        if let Some(shown) = answer {
+            check(&shown, &out, &line);
+            compared += 1;
+        }
+    }
+    println!("{ran} commands ran, {compared} of them as shown");
+    assert!(ran >= 30 && compared >= 8, "{ran} commands, {compared} answers");
+}
+
+#[test]
+fn an_answer_that_differs_is_noticed() {
+    check("a\n…\nd\nend …\n", "a\nb\nc\nd\nend of it\n", "x");
+    for (shown, answer) in [("a\n", "b\n"), ("a\n", "a\nb\n"), ("a\nb\n", "a\n"), ("a\n…\nc\n", "a\nb\n"), ("a\nc\n", "a\nb\nc\n")] {
+        assert!(std::panic::catch_unwind(|| check(shown, answer, "x")).is_err(), "{shown:?} is not {answer:?}");
     }
 }

@@ -8,7 +8,7 @@ use crate::compiled::{Edges, SignalRef};
 use crate::definition::{Concerns, Edge, Proves, Signal};
 use crate::identity::{Identity, RequestNo};
 use crate::instruments::{Instruments, State};
-use crate::ledger::{Cite, SourceLedger, overlaps};
+use crate::ledger::{self, Cite, SourceLedger, overlaps};
 use crate::scope::Scope;
 use crate::verdict::{Activity, Counter, Disagreement, Missing, Proof, Verdict};
 
@@ -69,6 +69,8 @@ pub(crate) struct Shown {
     pub by_ledger: BTreeMap<usize, (u64, u64)>,
     pub anonymous_amount: Option<f64>,
     pub cites: Vec<Cite>,
+    /// When, by those of its records whose stamps lie in the window.
+    pub when: Option<ledger::Shown>,
 }
 
 impl Shown {
@@ -120,6 +122,10 @@ impl<'a> Judge<'a> {
                 if !before {
                     of.records += 1;
                     of.cite(sighting.cite, self.all_cites);
+                    // A request that began in the window may end behind it.
+                    let inside = self.scope.window.is_none_or(|w| overlaps(sighting.when, w));
+                    of.when =
+                        ledger::Shown::all([of.when, ledger::Shown::by(sighting.when.filter(|_| inside), sighting.amount, sighting.cite)]);
                 }
                 of.by_ledger.entry(*l).or_default().0 += 1;
                 let known = of.requests.entry(no).or_insert((sighting.amount, sighting.cite));
@@ -138,6 +144,7 @@ impl<'a> Judge<'a> {
                 of.anonymous += tally.count;
                 of.by_ledger.entry(l).or_default().1 += tally.count;
                 of.anonymous_amount = sum(of.anonymous_amount, tally.amount);
+                of.when = ledger::Shown::all([of.when, tally.shown]);
                 of.cite(tally.first, self.all_cites);
                 if tally.count > 1 {
                     of.cite(tally.last, self.all_cites);
@@ -154,6 +161,7 @@ impl<'a> Judge<'a> {
                 of.by_ledger.entry(l).or_default().1 += 1;
                 of.anonymous_amount = sum(of.anonymous_amount, sighting.amount);
                 of.cite(sighting.cite, self.all_cites);
+                of.when = ledger::Shown::all([of.when, ledger::Shown::by(sighting.when, sighting.amount, sighting.cite)]);
             }
         }
         shown
@@ -245,6 +253,7 @@ impl<'a> Judge<'a> {
                 requests: seen.requests.len() as u64,
                 amount: seen.total(),
                 cites: seen.cites.clone(),
+                when: seen.when.filter(|_| signal.proves == Proves::Transition && !zeros_only),
             };
             if !signal.direct || signal.proves == Proves::Hint {
                 hints.push(proof);

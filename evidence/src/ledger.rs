@@ -62,6 +62,32 @@ pub struct Tally {
     pub amount: Option<f64>,
     pub first: Cite,
     pub last: Cite,
+    pub shown: Option<Shown>,
+}
+
+/// The earliest and the latest record by stamp that shows that something happened: one that says an amount of zero shows none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// By the start of its stamp; of one start the first in the order of sources and bytes.
+    pub earliest: (Stamp, Cite),
+    /// By the end of its stamp; of one end the last.
+    pub latest: (Stamp, Cite),
+}
+
+impl Shown {
+    /// What one record shows; `None` without a stamp, or for an amount of zero.
+    pub fn by(when: Option<Stamp>, amount: Option<f64>, cite: Cite) -> Option<Shown> {
+        let when = when.filter(|_| amount.is_none_or(|amount| amount > 0.0))?;
+        Some(Shown { earliest: (when, cite), latest: (when, cite) })
+    }
+
+    /// Of several records.
+    pub fn all(of: impl IntoIterator<Item = Option<Shown>>) -> Option<Shown> {
+        of.into_iter().flatten().reduce(|a, b| Shown {
+            earliest: if (b.earliest.0.start, b.earliest.1) < (a.earliest.0.start, a.earliest.1) { b.earliest } else { a.earliest },
+            latest: if (b.latest.0.end, b.latest.1) > (a.latest.0.end, a.latest.1) { b.latest } else { a.latest },
+        })
+    }
 }
 
 /// What one source shows.
@@ -149,9 +175,10 @@ impl SourceLedger {
                 let record = *record.get_or_insert_with(|| self.bearer(event, when, cite));
                 self.sightings.push(Sighting { signal: at, cite, when, record, amount });
             } else if window.is_none_or(|w| overlaps(when, w)) {
-                let tally = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: cite, last: cite });
+                let tally = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: cite, last: cite, shown: None });
                 tally.count += 1;
                 tally.last = cite;
+                tally.shown = Shown::all([tally.shown, Shown::by(when, amount, cite)]);
                 if let Some(amount) = amount {
                     tally.amount = Some(tally.amount.unwrap_or(0.0) + amount);
                 }
@@ -221,9 +248,12 @@ impl SourceLedger {
         self.sightings.extend(later.sightings.into_iter().map(|s| Sighting { cite: moved(s.cite), record: s.record + records, ..s }));
         for (at, tally) in later.tallies {
             let last = moved(tally.last);
-            let of = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: moved(tally.first), last });
+            let of = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: moved(tally.first), last, shown: None });
             of.count += tally.count;
             of.last = last;
+            let place = |(when, cite): (Stamp, Cite)| (when, moved(cite));
+            let shown = tally.shown.map(|s| Shown { earliest: place(s.earliest), latest: place(s.latest) });
+            of.shown = Shown::all([of.shown, shown]);
             if let Some(amount) = tally.amount {
                 of.amount = Some(of.amount.unwrap_or(0.0) + amount);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::compiled::SignalRef;
-use crate::ledger::Cite;
+use crate::ledger::{Cite, Shown};
 
 /// Whether an edge happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Proof {
     pub amount: Option<f64>,
     /// The first and the last record; all that bear an id when they were asked for.
     pub cites: Vec<Cite>,
+    /// The earliest and the latest record in the window that is the transition itself; `None` for a signal that proves less, or without stamps.
+    pub when: Option<Shown>,
 }
 
 /// What a counter did in the window, as the program works it out from captures.
@@ -82,6 +84,8 @@ pub struct Counter {
     pub gap: Option<String>,
     /// Where the samples stand.
     pub cites: Vec<String>,
+    /// Between which two samples it counted, UTC ns: the first and the last in the window.
+    pub between: Option<(i64, i64)>,
 }
 
 impl Counter {

@@ -152,6 +152,7 @@ fn run(made: &[Made], counted: &[Counted], window: Option<(i64, i64)>) -> Run {
             resets: 0,
             gap: counted.gap.then(|| "a gap".to_string()),
             cites: Vec::new(),
+            between: None,
         });
     }
     Run { edges, ledgers, families, counters }
@@ -287,6 +288,13 @@ proptest! {
             }
             for proof in &verdict.proofs {
                 prop_assert!(!proof.cites.is_empty() && proof.records > 0, "{}: a proof without a record", edge.id);
+                for (stamp, cite) in proof.when.iter().flat_map(|when| [when.earliest, when.latest]) {
+                    let second = i64::from(made[usize::try_from(cite.line).unwrap() - 1].second) * SECOND;
+                    prop_assert_eq!(stamp, Stamp::new(second, SECOND), "{}: not the record's stamp", edge.id);
+                    prop_assert!(window.is_none_or(|w| overlaps(Some(stamp), w)), "{}: outside of the window", edge.id);
+                    let (first, last) = proof.when.map(|when| (when.earliest.0, when.latest.0)).unwrap();
+                    prop_assert!(first.start <= last.start, "{}: the latest before the earliest", edge.id);
+                }
                 let cited: BTreeSet<&Cite> = proof.cites.iter().collect();
                 prop_assert!(cited.len() == proof.cites.len() && cited.len() as u64 <= proof.records, "{}: a record counts once", edge.id);
             }

@@ -25,5 +25,5 @@ pub use clock::Clock;
 pub use failure::{Failure, Stage};
 pub use http::{Accept, Attempt, Client, ClientError, Headers, Request};
 pub use runtime::block_on;
-pub use stop::Stop;
+pub use stop::{Stop, outlive_interrupts};
 pub use target::{Target, TargetError};

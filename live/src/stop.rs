@@ -91,3 +91,16 @@ impl Stop {
         Ok(())
     }
 }
+
+/// From now on a terminal's interrupt does not end this process: who it is meant for gets it too.
+///
+/// # Errors
+/// If the system lets no handler be set.
+pub fn outlive_interrupts() -> std::io::Result<()> {
+    #[cfg(unix)]
+    crate::block_on(async {
+        // What was taken once stays taken, though nobody listens.
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).map(drop)
+    })??;
+    Ok(())
+}

@@ -385,7 +385,9 @@ fn dynamo(event: &Event<'_>, payload: &[u8]) -> Fact {
     if starts(&["dynamo runtime configuration", "OpenTelemetry OTLP export", "[spawn_system_status_server] binding to"]) {
         return Fact::RuntimeBegan;
     }
-    if starts(&["Model registration succeeded", "Endpoint registered, total active", "Registered endpoint"]) {
+    // By `worker_kv_query_source_…` (`worker_kv_indexer_query_…` up to 1.0) routers fetch KV events: it serves no request, and may come first.
+    let serves = !message.contains("worker_kv_");
+    if serves && starts(&["Model registration succeeded", "Endpoint registered, total active", "Registered endpoint"]) {
         return Fact::Registered;
     }
     if starts(&["Runtime shutdown", "Received SIGTERM", "Received shutdown signal", "Phase 1:"]) {

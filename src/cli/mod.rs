@@ -6,8 +6,10 @@ mod endpoints;
 pub mod facts;
 mod follow;
 pub mod index;
+pub mod man;
 pub mod metrics;
 pub mod note;
+pub mod pager;
 pub mod probe;
 pub mod query;
 mod query_metrics;
@@ -66,6 +68,24 @@ pub struct Cli {
     /// When to colour output.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto)]
     color: When,
+    /// Do not show long answers through a pager (CORR_PAGER, PAGER, else less) on a terminal.
+    #[arg(short = 'P', long, global = true)]
+    no_pager: bool,
+}
+
+impl Cli {
+    /// The pager of the answer; `None` for what is no answer to read, or goes on and on.
+    pub fn pager(&self) -> Option<pager::Pager> {
+        let read = match &self.command {
+            Command::Ready(args) => !args.follow,
+            Command::Sources(_) | Command::Query(_) | Command::Show(_) | Command::Metrics(_) | Command::Edges(_) | Command::Trace(_) => {
+                true
+            }
+            Command::Facts(_) | Command::Diff(_) | Command::Timeline(_) => true,
+            _ => false,
+        };
+        if read && !self.no_pager { pager::Pager::of_terminal() } else { None }
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -84,7 +104,11 @@ enum Command {
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
+    Man(man::Args),
     /// Write a shell's completion script to standard output.
+    #[command(after_help = "Examples:
+  corr completions bash > ~/.local/share/bash-completion/completions/corr
+  corr completions zsh > ~/.zfunc/_corr")]
     Completions {
         shell: clap_complete::Shell,
     },
@@ -107,6 +131,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),
+        Command::Man(args) => man::run(&args, Cli::command(), out, err),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "corr", &mut script);
@@ -133,4 +158,9 @@ pub fn grouped(n: u64) -> String {
         out.push(c);
     }
     out
+}
+
+/// `1 run`, `2 000 runs`.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
 }

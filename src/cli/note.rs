@@ -5,18 +5,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use corr_evidence::scope::Scope;
+use clap::ValueEnum as _;
 
-use super::edges::requests;
-use super::timeline::{self, Asking, Opened, Scoped};
+use super::timeline::{self, Asking, Marks, Opened, Scoped};
 use super::{exit, window};
-use crate::evidence::{self, Beside, Evidence};
+use crate::evidence::{self, Evidence};
 use crate::metrics::asked::Asked;
 use crate::note::body::Note;
 use crate::note::{block, diff, file, slack};
 use crate::query::answer::Window;
-use crate::query::extent::extent;
-use crate::query::phases;
 use crate::render::evidence::Edged;
 use crate::render::evidence::details::shell;
 use crate::render::safe::terminal;
@@ -117,24 +114,20 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         Ok(scoped) => scoped,
         Err(why) => return Ok(Err(why)),
     };
-    let closed = window::closed(scoped.window, || extent(&sources.sources))?;
+    let closed = opened.closed(&scoped)?;
     let evidence = Evidence::gather(sources, closed)?;
     let question = match scoped.question(asking, Some(&evidence))? {
         Ok(question) => question,
         Err(why) => return Ok(Err(why)),
     };
+    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
+    let judged = opened.judge(asking, closed, &evidence, &captures);
+    let marks = if asking.marked() { opened.marks_of(&scoped, &evidence, &judged, &captures) } else { Vec::new() };
     let mut rows = Vec::new();
-    let told = timeline::rows(asking, sources, &question, joined.as_ref(), &mut |row| {
+    let told = timeline::rows(asking, sources, &question, joined.as_ref(), marks, &mut |row| {
         rows.push(row);
         Ok(())
     })?;
-    let mut scope = Scope { window: closed, ..Scope::default() };
-    scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), &evidence).and_then(Result::ok);
-    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    let (families, counters) = evidence.counters(&opened.run, &captures, &scope);
-    let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");
-    let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
-    let judged = evidence.judge(&scope, &beside);
     let asked = words(asking);
     let edged =
         Edged { evidence: &evidence, judged: &judged, only: &[], run: &asking.run, scope: asked.clone(), window: closed, explain: false };
@@ -197,7 +190,7 @@ fn window_words(scoped: &Scoped) -> Option<String> {
         return None;
     }
     let how = scoped.how.as_ref().map_or(String::new(), |how| format!(" ({how})"));
-    Some(format!("{}{how}", timeline::interval(scoped.window)))
+    Some(format!("{}{how}", window::interval(scoped.window)))
 }
 
 /// Each capture with what it covers, in words.
@@ -260,6 +253,9 @@ fn flags(asking: &Asking) -> String {
     push(&mut parts, "request", asking.request.as_slice());
     push(&mut parts, "metrics", &asking.metrics);
     push(&mut parts, "map", &asking.map);
+    if let Some(when) = asking.marks.to_possible_value().filter(|_| asking.marks != Marks::Auto) {
+        parts.push(format!("--marks {}", when.get_name()));
+    }
     if asking.all {
         parts.push("--all".into());
     }

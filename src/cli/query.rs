@@ -442,13 +442,12 @@ impl Told<'_> {
             joined.tell(&joined.beside(), err)?;
         }
         if question.window != Window::default() {
-            let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
             let edge = if answer.at_edge > 0 {
                 format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))
             } else {
                 String::new()
             };
-            writeln!(err, "window [{}, {}){edge}", show(question.window.since), show(question.window.until))?;
+            writeln!(err, "window {}{edge}", window::interval(question.window))?;
         }
         let (shown, of, what) = match written.values {
             Some((values, shown)) => (shown, values, " values"),

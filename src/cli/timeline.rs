@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use corr_evidence::scope::Scope;
 use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
@@ -13,15 +14,19 @@ use super::query::zone_of_flags;
 use super::query_metrics::{self, Joined, Wanted};
 use super::window::{self, Flags, Known, Times};
 use super::{exit, grouped, index};
-use crate::evidence::{Evidence, trace};
+use crate::evidence::{self, Beside, Evidence, Judged, trace};
+use crate::marks;
+use crate::metrics::asked::Asked as Captures;
 use crate::metrics::common::Covers;
 use crate::query::answer::{self, Question, Sort, Window};
+use crate::query::extent::extent;
 use crate::query::fetch::{Context, Reading};
 use crate::query::grammar::{self, quote};
 use crate::query::locate;
 use crate::query::matches::Matcher;
+use crate::query::phases;
 use crate::query::sources::{self, Sources};
-use crate::readiness::windows;
+use crate::readiness::{self, windows};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -73,6 +78,10 @@ pub struct Asking {
     /// Say which worker an endpoint is, where nothing else shows it.
     #[arg(long, value_name = "ENDPOINT=WORKER", requires = "metrics")]
     pub map: Vec<String>,
+    /// Rows that say when servers started, were ready, stopped and were away, and when edges were first and last proven: beside events that no query, session
+    /// or request chose (auto), always, or never. They are worked out from all logs and captures.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Marks::Auto)]
+    pub marks: Marks,
     /// Every event a row of its own, nothing folded.
     #[arg(long)]
     pub all: bool,
@@ -88,6 +97,14 @@ pub struct Asking {
     /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
     #[arg(long, value_name = "SOURCE=FORMAT")]
     pub format_of: Vec<String>,
+}
+
+/// When marks stand beside the events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Marks {
+    Auto,
+    Always,
+    Never,
 }
 
 /// Show what happened in the order of time: the events of all sources, marks of starts, stops and failures, noise folded, every row with its citation.
@@ -123,7 +140,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             return Ok(exit::NOTHING);
         }
     };
-    let evidence = opened.of_ids(asking)?;
+    let evidence = opened.evidence(asking, &scoped)?;
     let question = match scoped.question(asking, evidence.as_ref())? {
         Ok(question) => question,
         Err(why) => {
@@ -131,11 +148,36 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             return Ok(exit::NOTHING);
         }
     };
+    let (marks, not_read) = match evidence.as_ref().filter(|_| asking.marked()) {
+        Some(evidence) => opened.marks(asking, &scoped, evidence)?,
+        None => (Vec::new(), Vec::new()),
+    };
     let mut writer = Writer::begin(out, args.format, Paint::new(color), joined.is_some())?;
-    let told = rows(asking, &opened.sources, &question, joined.as_ref(), &mut |row| Ok(writer.row(&row)?))?;
+    let mut told = rows(asking, &opened.sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
+    for (name, why) in not_read {
+        if !told.failed.iter().any(|(known, _)| *known == name) {
+            told.failed.push((name, why));
+        }
+    }
     writer.end(&summary(asking, &opened.sources, &question, &told))?;
     out.flush()?;
     notes(asking, &opened, joined.as_ref(), &scoped, &told, err)
+}
+
+impl Asking {
+    /// The events are those of a query, a session or a request.
+    fn chosen(&self) -> bool {
+        !self.query.is_empty() || self.session.is_some() || self.request.is_some()
+    }
+
+    /// Marks stand beside them.
+    pub(super) fn marked(&self) -> bool {
+        match self.marks {
+            Marks::Auto => !self.chosen(),
+            Marks::Always => true,
+            Marks::Never => false,
+        }
+    }
 }
 
 /// Says that there is nothing to read; gives the exit code.
@@ -224,10 +266,43 @@ impl Opened {
         Ok(Ok(Scoped { window, how: times.how }))
     }
 
-    /// What shows which records are a session's or a request's, if one is asked for.
-    fn of_ids(&self, asking: &Asking) -> anyhow::Result<Option<Evidence<'_>>> {
-        let wanted = asking.session.is_some() || asking.request.is_some();
-        wanted.then(|| Evidence::gather(&self.sources, None)).transpose()
+    /// What shows which records are a session's or a request's, and when edges were proven, if that is asked for.
+    fn evidence(&self, asking: &Asking, scoped: &Scoped) -> anyhow::Result<Option<Evidence<'_>>> {
+        let wanted = asking.session.is_some() || asking.request.is_some() || asking.marked();
+        wanted.then(|| Evidence::gather(&self.sources, self.closed(scoped).ok().flatten())).transpose()
+    }
+
+    /// The window with both ends closed; `None` for the whole run.
+    ///
+    /// # Errors
+    /// If no record has a stamp that would close it.
+    pub fn closed(&self, scoped: &Scoped) -> anyhow::Result<Option<(i64, i64)>> {
+        window::closed(scoped.window, || extent(&self.sources.sources))
+    }
+
+    /// Verdicts on what is asked about.
+    pub fn judge(&self, asking: &Asking, window: Option<(i64, i64)>, evidence: &Evidence<'_>, captures: &Captures<'_>) -> Judged {
+        let mut scope = Scope { window, ..Scope::default() };
+        scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), evidence).and_then(Result::ok);
+        let (families, counters) = evidence.counters(&self.run, captures, &scope);
+        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
+        let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
+        evidence.judge(&scope, &beside)
+    }
+
+    /// Marks in the window, and what could not be read for them. A window that no record closes has none.
+    fn marks(&self, asking: &Asking, scoped: &Scoped, evidence: &Evidence<'_>) -> anyhow::Result<(Vec<Row>, Vec<(String, String)>)> {
+        let Ok(closed) = self.closed(scoped) else { return Ok((Vec::new(), Vec::new())) };
+        let captures = evidence::captures(&self.run, &self.options, asking.store.as_deref())?;
+        let judged = self.judge(asking, closed, evidence, &captures);
+        let not_read = evidence.not_read.iter().chain(&captures.not_read).map(|n| (n.name.clone(), n.why.clone())).collect();
+        Ok((self.marks_of(scoped, evidence, &judged, &captures), not_read))
+    }
+
+    /// Marks in the window, of what was judged.
+    pub fn marks_of(&self, scoped: &Scoped, evidence: &Evidence<'_>, judged: &Judged, captures: &Captures<'_>) -> Vec<Row> {
+        let lives = readiness::gather(&self.sources, Some((&self.run, captures)), corr_readiness::Options::default());
+        marks::all(&lives, evidence, judged, &self.sources, captures, scoped.window)
     }
 }
 
@@ -284,6 +359,7 @@ pub(super) fn rows(
     sources: &Sources,
     question: &Question,
     joined: Option<&Joined<'_>>,
+    marks: Vec<Row>,
     give: &mut dyn FnMut(Row) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
     let answer = answer::ask(question, &sources.sources)?;
@@ -299,7 +375,7 @@ pub(super) fn rows(
     let settings = Settings {
         all: asking.all,
         limit: asking.limit,
-        chosen: !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some(),
+        chosen: asking.chosen(),
         several: answer.asking.iter().filter(|a| a.matched > 0).count() > 1,
     };
     let beside = joined.map(Joined::beside);
@@ -314,7 +390,7 @@ pub(super) fn rows(
         }
         give(row)
     };
-    let mut timeline = Timeline::new(settings);
+    let mut timeline = Timeline::new(settings, marks);
     let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
     while let Some(blocks) = reading.next(BATCH) {
         for event in blocks.into_iter().flat_map(|b| b.events) {
@@ -347,6 +423,7 @@ fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told)
         "until": instant(question.window.until),
         "events": told.totals.events,
         "rows": told.totals.rows,
+        "marks": told.totals.marks,
         "shown": told.totals.shown,
         "at_window_edge": told.at_edge,
         "sources": sources.sources.len(),
@@ -376,11 +453,11 @@ fn notes(
     if scoped.window != Window::default() {
         let edge =
             if told.at_edge > 0 { format!("; {} of the events reach over an edge of it", grouped(told.at_edge)) } else { String::new() };
-        writeln!(err, "window {}{edge}", interval(scoped.window))?;
+        writeln!(err, "window {}{edge}", window::interval(scoped.window))?;
     }
     let Totals { events, rows, shown, .. } = &told.totals;
-    let folded = if asking.all || rows == events { "" } else { "; --all shows each event" };
-    writeln!(err, "{} events in {} rows{folded}", grouped(*events), grouped(*rows))?;
+    let folded = if asking.all || told.totals.of_events() == *events { "" } else { "; --all shows each event" };
+    writeln!(err, "{}{folded}", told.totals.words())?;
     if shown < rows {
         writeln!(err, "showing {} of {} rows, marks and errors first; --limit 0 for all", grouped(*shown), grouped(*rows))?;
     }
@@ -389,15 +466,9 @@ fn notes(
         failures += 1;
         writeln!(err, "corr: {}: {}; the other sources are answered", safe::terminal(name), safe::terminal(why))?;
     }
-    Ok(match (failures > 0, *events > 0) {
+    Ok(match (failures > 0, *rows > 0) {
         (true, _) => exit::PARTIAL,
         (false, true) => exit::FOUND,
         (false, false) => exit::NOTHING,
     })
-}
-
-/// `[since, until)`, open ends as `…`.
-pub(super) fn interval(window: Window) -> String {
-    let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-    format!("[{}, {})", show(window.since), show(window.until))
 }

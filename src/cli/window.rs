@@ -171,6 +171,12 @@ pub fn resolve(times: &Times, zone: Rule, now: i64, sources: &Sources) -> anyhow
     Ok(Window { since: window.since, until: window.until })
 }
 
+/// `[since, until)`, open ends as `…`.
+pub fn interval(window: Window) -> String {
+    let show = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
+    format!("[{}, {})", show(window.since), show(window.until))
+}
+
 /// A window with both ends closed by the run's own, its first and last stamp; `None` for the whole run.
 pub fn closed(window: Window, ends: impl FnOnce() -> (Option<i64>, Option<i64>)) -> anyhow::Result<Option<(i64, i64)>> {
     if window == Window::default() {

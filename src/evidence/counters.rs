@@ -163,6 +163,7 @@ impl Asking<'_> {
             resets,
             gap,
             cites,
+            between: ends.map(|(first, last)| (first.at.saturating_add(offset), last.at.saturating_add(offset))),
         })
     }
 

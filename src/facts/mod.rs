@@ -118,10 +118,7 @@ fn short(text: String) -> String {
     if text.len() <= MAX_VALUE {
         return text;
     }
-    let mut end = MAX_VALUE;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(MAX_VALUE);
     format!("{}… ({} of {} bytes)", text.get(..end).unwrap_or(""), end, text.len())
 }
 

@@ -9,7 +9,7 @@ use corr_metrics::model::{Capture, Clock};
 
 use super::asked::Captured;
 use crate::run::Run;
-use crate::run::layout::base_name;
+use crate::run::layout::{base_name, small_text};
 use crate::run::source::Source;
 
 /// Configuration and log of a scraper.
@@ -20,8 +20,6 @@ pub struct Around {
     pub log: Option<(String, Log)>,
 }
 
-/// The largest configuration that is read.
-const MAX_CONFIG: u64 = 4 << 20;
 /// The largest log that is read: one line a failed scrape.
 const MAX_LOG: u64 = 256 << 20;
 
@@ -96,10 +94,7 @@ fn nearest<'r>(run: &'r Run, key: &str, wanted: &dyn Fn(&str) -> bool) -> Vec<&'
 }
 
 fn read_config(path: &Path, base: &str) -> Option<Expected> {
-    if std::fs::metadata(path).ok()?.len() > MAX_CONFIG {
-        return None;
-    }
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = small_text(path)?;
     match base.rsplit('.').next() {
         Some("json") => expected::from_plan(&text).ok(),
         Some("yml" | "yaml") => expected::from_prometheus(&text).ok(),

@@ -12,9 +12,8 @@ use crate::render::evidence::details::needed;
 use crate::render::evidence::{Edged, UNPROVABLE, table};
 use crate::render::safe::{fenced, markdown_cell, markdown_code, terminal};
 use crate::render::shown::rfc3339;
-use crate::render::sources::resolution;
+use crate::render::sources::{clock_words, resolution};
 use crate::render::timeline::{event_cell, metrics_cell, status_cell, times, who};
-use crate::store::manifest::rule_name;
 use crate::timeline::{Row, Seen, Totals};
 
 /// All that a note says.
@@ -100,10 +99,10 @@ impl Note<'_> {
         let mut row = |name: &str, text: &str| writeln!(out, "| {name} | {} |", markdown_cell(text));
         row("asked", self.asked)?;
         row("window", self.window.unwrap_or("the whole run"))?;
-        let Totals { events, rows, shown, .. } = self.totals;
+        let Totals { rows, shown, .. } = self.totals;
         let cut =
             if shown < rows { format!(", of which the {shown} most telling are shown (marks and errors first)") } else { String::new() };
-        row("events", &format!("{} in {} rows{cut}", grouped(*events), grouped(*rows)))?;
+        row("events", &format!("{}{cut}", self.totals.words()))?;
         if self.at_edge > 0 {
             row("at the window's edge", &format!("{} events whose stamps reach over it", grouped(self.at_edge)))?;
         }
@@ -136,7 +135,7 @@ impl Note<'_> {
                 None => "no stamps".to_string(),
             };
             let width = seen.width.map_or(String::new(), |w| format!("within {}", resolution(w)));
-            let cells = [&source.key, &covers, &grouped(seen.events), &width, &clock(source)].map(|c| markdown_cell(c));
+            let cells = [&source.key, &covers, &grouped(seen.events), &width, &clock_words(&source.clock, "")].map(|c| markdown_cell(c));
             writeln!(out, "| {} |", cells.join(" | "))?;
         }
         for (name, covers) in self.captures {
@@ -206,19 +205,6 @@ impl Note<'_> {
 /// A command as it is, unless it would end the fence.
 fn fence_safe(command: &str) -> String {
     if command.contains("```") { fenced(command) } else { terminal(command).into_owned() }
-}
-
-fn clock(source: &Asked) -> String {
-    let clock = &source.clock;
-    let mut text = match clock.how {
-        How::Zoned => format!("zoned: {}", clock.evidence),
-        How::Assumed => format!("{} ASSUMED: {}", rule_name(clock.rule), clock.evidence),
-        _ => format!("{}: {}", rule_name(clock.rule), clock.evidence),
-    };
-    if let Some((low, high)) = clock.residual {
-        let _ = write!(text, "; residual {:.3} to {:.3} s", low as f64 / 1e9, high as f64 / 1e9);
-    }
-    text
 }
 
 /// The day on which all rows lie.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::body::{Note, one_day, short};
-use crate::cli::grouped;
 use crate::render::evidence::details::needed;
 use crate::render::evidence::{UNPROVABLE, table};
 use crate::render::safe::fenced;
@@ -21,7 +20,7 @@ pub fn write(note: &Note<'_>) -> String {
     lines.push(format!("window {}", note.window.unwrap_or("the whole run")));
     let rows = most_telling(note.rows, ROWS);
     let cut = if (rows.len() as u64) < note.totals.rows { format!(", the {} most telling shown", rows.len()) } else { String::new() };
-    lines.push(format!("{} events in {} rows{cut}", grouped(note.totals.events), grouped(note.totals.rows)));
+    lines.push(format!("{}{cut}", note.totals.words()));
     lines.extend(note.not_read.iter().map(|(name, why)| format!("not read: {name}: {why}")));
     let day = one_day(note.rows);
     lines.push(String::new());

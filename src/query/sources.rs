@@ -269,16 +269,10 @@ fn find(arguments: &[String], options: &Options, store: Option<&Path>, opened: O
     }
     not_read.extend(damages);
     if gone_stale > 0 {
-        notes.push(format!(
-            "{gone_stale} indexed {} changed since; read without the index",
-            plural(gone_stale, "source has", "sources have")
-        ));
+        let have = if gone_stale == 1 { "source has" } else { "sources have" };
+        notes.push(format!("{gone_stale} indexed {have} changed since; read without the index"));
     }
     Ok(Sources { root, sources, not_read, declared, notes, others })
-}
-
-fn plural(n: usize, one: &'static str, many: &'static str) -> &'static str {
-    if n == 1 { one } else { many }
 }
 
 fn damaged(name: &str, damage: &str) -> NotRead {

@@ -96,11 +96,18 @@ pub fn ready(run: &Invocation) -> Option<(i64, Option<i64>)> {
 
 /// From the last sign of the old run to the new one ready: the longest that it can have been. Without an end if it never was.
 pub fn outage(old: &Invocation, new: &Invocation) -> Option<(i64, Option<i64>)> {
+    let (since, until) = outage_ends(old, new)?;
+    Some((start(since)?, until.and_then(end)))
+}
+
+/// The two records that an outage lies between; without the second if the server was never ready again.
+pub fn outage_ends<'i>(old: &'i Invocation, new: &'i Invocation) -> Option<(&'i Mark, Option<&'i Mark>)> {
     let instants = &old.instants;
     let stop = [&instants.asked, &instants.stopping, &instants.ended].into_iter().find_map(|instant| instant.lower().or(instant.upper()));
     let served = instants.last_served.lower().or(instants.last_served.upper());
     // One that was asked to stop answered until then, whether or not anybody asked it anything.
-    let since = stop.or(served).and_then(start)?;
-    let until = new.instants.ready.upper().and_then(end);
-    (until.is_none_or(|until| until > since)).then_some((since, until))
+    let since = stop.or(served)?;
+    let began = start(since)?;
+    let until = new.instants.ready.upper();
+    (until.and_then(end).is_none_or(|until| until > began)).then_some((since, until))
 }

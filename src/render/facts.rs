@@ -8,7 +8,7 @@ use crate::facts::table::{Cited, Disagreement, Row, Side, Table, Unknown};
 use crate::facts::{Basis, Cite, Who};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, Tone};
-use crate::render::safe::{csv_field, markdown_cell, terminal, write_json};
+use crate::render::safe::{csv_field, markdown_cell, terminal, write_json, write_json_line};
 use crate::render::shown::json_value;
 
 /// An answer of `corr facts`.
@@ -145,12 +145,7 @@ impl Answer<'_> {
         let disagreements = self.table.disagreements.iter().map(|d| ("disagreement", disagreement_json(d)));
         let unknown = self.unknown().iter().map(|u| ("unknown", unknown_json(u)));
         for (what, json) in rows.chain(disagreements).chain(unknown) {
-            let mut line = serde_json::Map::from_iter([("type".to_string(), Json::from(what))]);
-            if let Json::Object(object) = json {
-                line.extend(object);
-            }
-            write_json(out, &Json::Object(line), false)?;
-            writeln!(out)?;
+            write_json_line(out, what, json)?;
         }
         Ok(())
     }

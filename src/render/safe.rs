@@ -177,6 +177,16 @@ pub fn write_json(out: &mut dyn io::Write, value: &Json, indented: bool) -> io::
     out.write_all(escaped.as_bytes())
 }
 
+/// Writes a line of JSON that says first what it is: an object's members behind `type`.
+pub fn write_json_line(out: &mut dyn io::Write, what: &str, object: Json) -> io::Result<()> {
+    let mut line = serde_json::Map::from_iter([("type".to_string(), Json::from(what))]);
+    if let Json::Object(members) = object {
+        line.extend(members);
+    }
+    write_json(out, &Json::Object(line), false)?;
+    writeln!(out)
+}
+
 /// The lines of a text for a terminal, each escaped by itself: only a line end of the text ends a line.
 pub fn terminal_lines(bytes: &[u8]) -> Vec<Cow<'_, str>> {
     if bytes.is_empty() {

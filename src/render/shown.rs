@@ -48,6 +48,8 @@ pub struct Shown {
     pub context: bool,
     /// Samples beside it, if they were asked for; or why there are none.
     pub beside: Option<Result<Vec<Neighbours>, String>>,
+    /// Where it stands, if that is no record: samples of a capture.
+    place: Option<String>,
 }
 
 impl Shown {
@@ -85,6 +87,7 @@ impl Shown {
             outcome: outcome_label(&facts.outcome),
             context: false,
             beside: None,
+            place: None,
         }
     }
 
@@ -92,14 +95,25 @@ impl Shown {
     #[cfg(test)]
     pub fn of_kind(kind: &'static str, message: &str) -> Shown {
         Shown {
-            stamp: None,
-            order: None,
-            assumed: false,
             source: "run/a.log".into(),
             line: 1,
-            offset: 0,
             length: 1,
-            kind,
+            place: None,
+            ..Shown::of_samples("", String::new(), None).says(kind, message.into())
+        }
+    }
+
+    /// What samples of a capture show, where `place` opens them.
+    pub fn of_samples(capture: &str, place: String, stamp: Option<Stamp>) -> Shown {
+        Shown {
+            stamp,
+            order: stamp.map(|s| s.start),
+            assumed: false,
+            source: capture.into(),
+            line: 0,
+            offset: 0,
+            length: 0,
+            kind: "samples",
             level: None,
             format: "text",
             worker: None,
@@ -109,7 +123,7 @@ impl Shown {
             pid: None,
             ids: Vec::new(),
             fields: Vec::new(),
-            message: message.into(),
+            message: String::new(),
             message_is_part: false,
             withheld: Vec::new(),
             envelope: Vec::new(),
@@ -117,11 +131,31 @@ impl Shown {
             outcome: "parsed".into(),
             context: false,
             beside: None,
+            place: Some(place),
+        }
+    }
+
+    /// What was worked out from this record, in its place: of what it says itself nothing is left.
+    pub fn says(self, kind: &'static str, message: String) -> Shown {
+        Shown {
+            kind,
+            level: None,
+            ids: Vec::new(),
+            fields: Vec::new(),
+            message,
+            message_is_part: false,
+            withheld: Vec::new(),
+            envelope: Vec::new(),
+            note: None,
+            ..self
         }
     }
 
     /// `path:line`, or `path@offset` where lines were not counted.
     pub fn locator(&self) -> String {
+        if let Some(place) = &self.place {
+            return place.clone();
+        }
         if self.line > 0 { format!("{}:{}", self.source, self.line) } else { format!("{}@{}", self.source, self.offset) }
     }
 
@@ -278,7 +312,7 @@ pub fn beside_words(beside: &Result<Vec<Neighbours>, String>) -> Vec<String> {
     }
 }
 
-fn beside_json(beside: &Result<Vec<Neighbours>, String>) -> Json {
+pub(super) fn beside_json(beside: &Result<Vec<Neighbours>, String>) -> Json {
     match beside {
         Ok(found) => found.iter().map(Neighbours::json).collect(),
         Err(why) => json!({"unjoined": why}),

@@ -8,7 +8,7 @@ mod text;
 pub use explain::{Explained, explain};
 pub use json::{write_json, write_jsonl};
 pub use table::{write_csv, write_markdown};
-pub use text::write_text;
+pub use text::{clock_words, write_text};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 use super::events::{Format, plain};
 use super::paint::{Paint, Tone};
 use super::safe;
-use super::shown::{Shown, beside_words};
-use crate::timeline::{Folded, Row};
+use super::shown::{Shown, beside_json, beside_words};
+use crate::timeline::{Folded, Known, Mark, Row};
 
 /// Characters of a message that a row shows; the citation opens the rest.
 pub const MESSAGE: usize = 200;
@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
         let status = row.status();
         if !status.is_empty() {
             let tone = match (row.mark, row.first.level) {
-                (_, Some("error" | "fatal")) | (Some(crate::timeline::Mark::Failure), _) => Tone::Bad,
+                (_, Some("error" | "fatal")) | (Some(Mark::Failure | Mark::NotReady), _) => Tone::Bad,
                 (_, Some("warn")) => Tone::Warn,
                 _ => Tone::Dim,
             };
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
             row.first.worker.clone().unwrap_or_default(),
             row.first.source.clone(),
             row.first.kind.to_string(),
-            row.folded.name().to_string(),
+            row.known.map_or(row.folded.name(), Known::name).to_string(),
             row.count.to_string(),
             row.mark.map_or("", |m| m.name()).to_string(),
             row.first.level.unwrap_or("").to_string(),
@@ -134,6 +134,11 @@ impl<'a> Writer<'a> {
 /// When, of several events from the first to the last.
 pub fn times(row: &Row) -> String {
     let first = row.first.time();
+    match row.known {
+        Some(Known::By) => return format!("by {first}"),
+        Some(Known::After) => return format!("after {first}"),
+        _ => {}
+    }
     match row.last.as_deref().map(Shown::time) {
         Some(last) if last != first => format!("{first} … {last}"),
         _ => first,
@@ -205,6 +210,9 @@ pub fn metrics_cell(row: &Row) -> String {
 }
 
 fn json(row: &Row) -> Json {
+    if let Some(known) = row.known {
+        return json_mark(row, known);
+    }
     let last = row.last.as_deref().map(|last| {
         json!({
             "time": last.time(),
@@ -227,5 +235,26 @@ fn json(row: &Row) -> Json {
         "first": row.first.json(),
         "last": last,
         "ranges": ranges,
+    })
+}
+
+/// A row that is no event: what is known, when, and the records that say so.
+fn json_mark(row: &Row, known: Known) -> Json {
+    let order = row.order.words();
+    let end = |shown: &Shown| json!({"time": shown.time(), "start_ns": shown.stamp.map(|s| s.start), "end_ns": shown.stamp.map(|s| s.end), "cite": shown.locator()});
+    json!({
+        "type": "mark",
+        "kind": row.first.kind,
+        "known": known.name(),
+        "mark": row.mark.map(|m| m.name()),
+        "count": row.count,
+        "order": if order.is_empty() { "known" } else { order },
+        "time": times(row),
+        "cite": row.first.locator(),
+        "worker": row.first.worker,
+        "says": row.first.message,
+        "from": end(&row.first),
+        "to": row.last.as_deref().map(end),
+        "metrics": row.first.beside.as_ref().map(beside_json),
     })
 }

@@ -16,6 +16,7 @@ use super::manifest::{Manifest, ManifestError};
 use super::place;
 use super::update::reads_alike;
 use crate::run::bytes;
+use crate::run::discover::hash_file;
 use crate::run::source::{Class, Source, Stat};
 use crate::run::{Run, captures};
 
@@ -125,9 +126,7 @@ fn stat(path: &Path) -> io::Result<Stat> {
 }
 
 fn hash(path: &Path) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    io::copy(&mut File::open(path)?, &mut hasher)?;
-    Ok(hasher.finalize().to_hex().to_string())
+    Ok(blake3::Hash::from_bytes(hash_file(path)?).to_hex().to_string())
 }
 
 impl KeptSet {

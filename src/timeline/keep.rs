@@ -1,10 +1,10 @@
 //! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, runs, and all others; of one
-//! weight the earliest.
+//! weight the earliest. When edges were proven stands with what became of cache entries.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::kinds;
+use super::kinds::{self, Mark};
 use super::row::{Folded, Row};
 
 /// Keeps the most telling rows.
@@ -78,7 +78,11 @@ fn weight(row: &Row) -> u8 {
         _ if row.folded == Folded::Run => 4,
         _ => 5,
     };
-    if row.mark.is_some() { 0 } else { level }
+    match row.mark {
+        Some(Mark::Verdict) => 3,
+        Some(_) => 0,
+        None => level,
+    }
 }
 
 /// The most telling of some rows, in their order.

@@ -21,6 +21,14 @@ pub enum Mark {
     Phase,
     /// Lines were lost, or the clock was set.
     Gap,
+    /// A model was loaded.
+    Loaded,
+    /// It was never ready, is no longer, or it cannot be known.
+    NotReady,
+    /// From one run to the next ready one.
+    Outage,
+    /// Of an edge: when records first and last prove it, or when it was counted.
+    Verdict,
 }
 
 impl Mark {
@@ -34,6 +42,10 @@ impl Mark {
             Mark::Members => "members",
             Mark::Phase => "phase",
             Mark::Gap => "gap",
+            Mark::Loaded => "loaded",
+            Mark::NotReady => "not ready",
+            Mark::Outage => "outage",
+            Mark::Verdict => "verdict",
         }
     }
 }

@@ -9,12 +9,13 @@ mod kinds;
 mod order;
 mod row;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 pub use keep::most_telling;
 pub use kinds::Mark;
-pub use row::{Folded, Order, Range, Row};
+pub use row::{Folded, Known, Order, Range, Row};
 
+use crate::cli::grouped;
 use crate::render::shown::Shown;
 use fold::Folder;
 use keep::Keep;
@@ -37,11 +38,27 @@ pub struct Settings {
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub events: u64,
+    /// Rows, marks that are no events among them.
     pub rows: u64,
+    /// Rows that are no events.
+    pub marks: u64,
     /// Rows that were given.
     pub shown: u64,
     /// What was seen of each source.
     pub sources: BTreeMap<String, Seen>,
+}
+
+impl Totals {
+    /// Rows that are events.
+    pub fn of_events(&self) -> u64 {
+        self.rows.saturating_sub(self.marks)
+    }
+
+    /// `81 events in 40 rows, and 12 marks`.
+    pub fn words(&self) -> String {
+        let marks = if self.marks > 0 { format!(", and {} marks", grouped(self.marks)) } else { String::new() };
+        format!("{} events in {} rows{marks}", grouped(self.events), grouped(self.of_events()))
+    }
 }
 
 /// What was seen of a source.
@@ -65,6 +82,12 @@ impl Seen {
     }
 }
 
+/// Where a mark stands: by the start of its first record's stamp, then source and position.
+fn place(mark: &Row) -> (Option<i64>, &str, u64) {
+    let first = &mark.first;
+    (first.stamp.map(|s| s.start).or(first.order), &first.source, first.offset)
+}
+
 /// Makes rows of events, and gives each as soon as nothing that follows can change it: with `all` and no limit a few are held, else those that are
 /// shown and those that are still folded into.
 pub struct Timeline {
@@ -74,10 +97,16 @@ pub struct Timeline {
     marker: Marker,
     totals: Totals,
     done: Vec<Row>,
+    /// Marks that stand behind all events so far, in the order of time.
+    marks: VecDeque<Row>,
+    /// Events and marks so far.
+    number: u64,
 }
 
 impl Timeline {
-    pub fn new(settings: Settings) -> Timeline {
+    /// `marks` are rows that are no events: [`Row::derived`].
+    pub fn new(settings: Settings, mut marks: Vec<Row>) -> Timeline {
+        marks.sort_by(|a, b| place(a).cmp(&place(b)));
         Timeline {
             settings,
             folder: Folder::new(settings.chosen),
@@ -85,6 +114,8 @@ impl Timeline {
             marker: Marker::new(settings.several),
             totals: Totals::default(),
             done: Vec::new(),
+            marks: marks.into(),
+            number: 0,
         }
     }
 
@@ -93,7 +124,19 @@ impl Timeline {
     /// # Errors
     /// Those of `give`.
     pub fn push<E>(&mut self, event: Shown, give: &mut dyn FnMut(Row) -> Result<(), E>) -> Result<(), E> {
-        let number = self.totals.events;
+        let key = event.order.or(event.stamp.map(|s| s.start));
+        self.marks_before(|mark| place(mark).0 < key, give)?;
+        let own = self.marks.front().filter(|mark| mark.first.offset == event.offset && mark.first.source == event.source);
+        let own = own.map(|mark| (mark.first.source.clone(), mark.first.offset));
+        self.event(event, give)?;
+        // What was worked out from its own record stands behind it.
+        let Some((source, offset)) = own else { return Ok(()) };
+        self.marks_before(|mark| mark.first.offset == offset && mark.first.source == source, give)
+    }
+
+    fn event<E>(&mut self, event: Shown, give: &mut dyn FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+        let number = self.number;
+        self.number += 1;
         self.totals.events += 1;
         match self.totals.sources.get_mut(&event.source) {
             Some(seen) => seen.add(&event),
@@ -105,8 +148,23 @@ impl Timeline {
             return Ok(());
         }
         let mark = kinds::mark(event.kind);
-        let row = Row::new(event, number, "", mark);
-        if self.settings.limit > 0 {
+        self.put(Row::new(event, number, "", mark), give)
+    }
+
+    /// Takes marks from the front, while they are meant.
+    fn marks_before<E>(&mut self, meant: impl Fn(&Row) -> bool, give: &mut dyn FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+        while let Some(mut mark) = self.marks.pop_front_if(|mark| meant(mark)) {
+            mark.number = self.number;
+            self.number += 1;
+            self.totals.marks += 1;
+            self.put(mark, give)?;
+        }
+        Ok(())
+    }
+
+    /// A row that is not folded.
+    fn put<E>(&mut self, row: Row, give: &mut dyn FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+        if !self.settings.all || self.settings.limit > 0 {
             self.keep.push(row);
             return Ok(());
         }
@@ -120,6 +178,7 @@ impl Timeline {
     /// # Errors
     /// Those of `give`.
     pub fn finish<E>(mut self, give: &mut dyn FnMut(Row) -> Result<(), E>) -> Result<Totals, E> {
+        self.marks_before(|_| true, give)?;
         self.folder.finish(&mut self.done);
         self.done.drain(..).for_each(|row| self.keep.push(row));
         let (rows, seen) = self.keep.finish();

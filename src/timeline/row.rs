@@ -26,6 +26,44 @@ impl Folded {
     }
 }
 
+/// Of a row that is no event but was worked out from records: how well its instant is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Its record says it and was written then.
+    Exact,
+    /// It had happened by its record.
+    By,
+    /// It had not happened before its record.
+    After,
+    /// Between its two records.
+    Within,
+    /// From its one record to the other: it lasted.
+    Lasting,
+}
+
+impl Known {
+    /// The word in JSON and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Known::Exact => "exact",
+            Known::By => "by",
+            Known::After => "after",
+            Known::Within => "within",
+            Known::Lasting => "lasting",
+        }
+    }
+
+    /// The word in a row's status, where its time does not say it.
+    fn word(self) -> &'static str {
+        match self {
+            Known::Exact | Known::Lasting => "",
+            Known::By => "upper bound",
+            Known::After => "lower bound",
+            Known::Within => "interval",
+        }
+    }
+}
+
 /// How well a row's place among the rows of other sources is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -75,14 +113,45 @@ pub struct Row {
     pub ranges: Vec<Range>,
     pub mark: Option<Mark>,
     pub order: Order,
-    /// Number of its first event in the order of time.
+    /// Place of its first event in the order of time.
     pub number: u64,
+    /// It is no event: `first` and `last` are the records that it was worked out from, and `count` is 0.
+    pub known: Option<Known>,
 }
 
 impl Row {
     /// One event.
     pub fn new(event: Shown, number: u64, of: &'static str, mark: Option<Mark>) -> Row {
-        Row { first: event, last: None, count: 1, folded: Folded::No, of, ranges: Vec::new(), mark, order: Order::Known, number }
+        Row {
+            first: event,
+            last: None,
+            count: 1,
+            folded: Folded::No,
+            of,
+            ranges: Vec::new(),
+            mark,
+            order: Order::Known,
+            number,
+            known: None,
+        }
+    }
+
+    /// What was worked out from a record, or from two.
+    pub fn derived(known: Known, mark: Mark, first: Shown, last: Option<Shown>) -> Row {
+        let last = last.map(Box::new);
+        Row { last, count: 0, known: Some(known), ..Row::new(first, 0, "", Some(mark)) }
+    }
+
+    /// When it began, as far as is known, UTC ns half open: of a bound the open side is endless. `None` without a stamp.
+    pub fn interval(&self) -> Option<(i64, i64)> {
+        let first = self.first.stamp;
+        let last = self.last.as_ref().and_then(|last| last.stamp);
+        Some(match self.known {
+            None | Some(Known::Exact | Known::Lasting) => (first?.start, first?.end),
+            Some(Known::By) => (i64::MIN, first?.end),
+            Some(Known::After) => (first?.start, i64::MAX),
+            Some(Known::Within) => (first?.start, last?.end.max(first?.end)),
+        })
     }
 
     /// The status in words: mark, level, order.
@@ -90,7 +159,8 @@ impl Row {
         let level = self.first.level.filter(|l| matches!(*l, "warn" | "error" | "fatal"));
         // That a zone was assumed the time itself says, by its `?`.
         let order = if self.order == Order::ZoneAssumed { "" } else { self.order.words() };
-        let parts = [self.mark.map_or("", Mark::name), level.unwrap_or(""), order];
+        let known = self.known.map_or("", Known::word);
+        let parts = [self.mark.map_or("", Mark::name), known, level.unwrap_or(""), order];
         parts.iter().filter(|p| !p.is_empty()).copied().collect::<Vec<_>>().join(", ")
     }
 
@@ -98,6 +168,7 @@ impl Row {
     pub fn citation(&self) -> String {
         match &self.last {
             None => self.first.locator(),
+            Some(last) if last.locator() == self.first.locator() => last.locator(),
             Some(last) => format!("{} … {}", self.first.locator(), last.locator()),
         }
     }

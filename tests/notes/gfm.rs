@@ -72,6 +72,29 @@ pub fn cells(markdown: &str) -> Vec<Vec<Vec<Cell>>> {
     tables
 }
 
+/// Checks that there is nothing but tables of text and code, and no character that acts on a terminal or turns text around.
+pub fn only_tables(markdown: &str) {
+    for event in events(markdown) {
+        match event {
+            Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell)
+            | Event::End(_)
+            | Event::Text(_)
+            | Event::Code(_) => {}
+            other => panic!("a table has no {other:?}"),
+        }
+    }
+    plain(markdown);
+}
+
+/// Checks that no character acts on a terminal or turns text around.
+pub fn plain(text: &str) {
+    let acts = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert_eq!(text.chars().find(|c| acts(*c)), None);
+}
+
 /// Rows and columns of each table.
 pub fn tables(markdown: &str) -> Vec<(usize, usize)> {
     let of = |rows: &Vec<Vec<Cell>>| {

@@ -146,6 +146,13 @@ fn run(place: &Place, messages: &[String]) {
     place.write("run/app.jsonl", lines.as_bytes());
     place.write("run/plain.log", text.as_bytes());
     place.write("run/evil|`name` <b>.log", text.as_bytes());
+    // A unit's name stands in the marks of its life.
+    let unit = messages.concat().replace(char::is_control, "");
+    let start = json!({"__REALTIME_TIMESTAMP": "1796000400000000", "_PID": "1", "_SYSTEMD_UNIT": "init.scope", "SYSLOG_IDENTIFIER": "systemd", "UNIT": unit,
+        "MESSAGE_ID": "7d4958e842da4a758f6c1cdc7b36dcc5", "MESSAGE": format!("Starting {unit}..."), "_BOOT_ID": "d0000000000040008000000000000010"});
+    let line = json!({"__REALTIME_TIMESTAMP": "1796000401000000", "_PID": "7", "_SYSTEMD_UNIT": unit, "SYSLOG_IDENTIFIER": "python3",
+        "MESSAGE": "[2026-11-30 01:00:01] The server is fired up and ready to roll!", "_BOOT_ID": "d0000000000040008000000000000010"});
+    place.write("run/journal.json", format!("{start}\n{line}\n").as_bytes());
 }
 
 proptest! {
@@ -160,10 +167,23 @@ proptest! {
         prop_assert_eq!(json.code, Some(0), "{}", json.stderr);
         let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
         let rows = json["rows"].as_array().expect("rows").len();
+        // The timeline as Markdown is one table, each text in its cell; the citation is there and is no link.
+        let table = place.corr(&["timeline", "run", "--limit", "0", "--format", "markdown"]).stdout;
+        gfm::only_tables(&table);
+        let cells = gfm::cells(&table);
+        prop_assert_eq!((cells.len(), cells[0].len()), (1, rows + 1));
+        for row in &cells[0] {
+            prop_assert_eq!(row.len(), 5);
+            prop_assert!(row.iter().all(|cell| cell.markup.is_empty()), "{:?}", row.iter().map(|c| &c.markup).collect::<Vec<_>>());
+        }
+        for format in ["text", "csv", "jsonl"] {
+            gfm::plain(&place.corr(&["timeline", "run", "--limit", "0", "--format", format]).stdout);
+        }
         let note = place.corr(&["note", "n.md", "run", "--limit", "0"]);
         prop_assert_eq!(note.code, Some(0), "{}", note.stderr);
         let text = std::fs::read_to_string(place.path("n.md")).expect("the note");
         gfm::whole(&text);
+        gfm::plain(&text);
         let tables = gfm::cells(&text);
         let timeline = tables.iter().find(|t| t[0][0].text == "UTC").expect("a timeline");
         prop_assert_eq!(timeline.len(), rows + 1);
@@ -179,6 +199,7 @@ proptest! {
         let slack = place.corr(&["note", "n.md", "run", "--limit", "0", "--stdout", "--format", "slack"]).stdout;
         prop_assert_eq!(slack.matches("```").count(), 2);
         prop_assert!(!slack.contains('<'));
+        gfm::plain(&slack);
         let head = slack.lines().position(|l| l.starts_with("UTC")).expect("a head");
         let shown = slack.lines().skip(head + 1).take_while(|l| !l.is_empty()).count();
         prop_assert_eq!(shown, rows.min(30));

@@ -13,7 +13,7 @@ use crate::diff::reps::{Found, Row, Support, Verdict};
 use crate::diff::verdicts::{self, Said};
 use crate::diff::{Name, Side};
 use crate::render::evidence::UNPROVABLE;
-use crate::render::safe::write_json;
+use crate::render::safe::{write_json, write_json_line};
 use crate::render::shown::{json_value, rfc3339};
 
 const SCHEMA: &str = "corr.diff.v1";
@@ -48,12 +48,7 @@ pub fn lines(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let metrics = diff.figures.iter().filter(|f| answer.shows_figure(f)).map(|f| ("metric", series(f)));
     let alternatives = alternatives(answer).into_iter().map(|a| ("alternative", a));
     for (what, json) in facts.chain(verdicts).chain(metrics).chain(alternatives) {
-        let mut line = serde_json::Map::from_iter([("type".to_string(), Json::from(what))]);
-        if let Json::Object(object) = json {
-            line.extend(object);
-        }
-        write_json(out, &Json::Object(line), false)?;
-        writeln!(out)?;
+        write_json_line(out, what, json)?;
     }
     let summary = json!({
         "type": "summary",

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::details::shell;
 use super::{Edged, UNPROVABLE, table};
 use crate::query::grammar::quote;
-use crate::render::safe::write_json;
+use crate::render::safe::{write_json, write_json_line};
 use crate::render::shown::rfc3339;
 
 const SCHEMA: &str = "corr.edges.v1";
@@ -26,12 +26,7 @@ pub fn whole(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// One object an edge, and a last one about all.
 pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     for verdict in edged.verdicts() {
-        let mut line = json!({"type": "edge"});
-        if let (Json::Object(line), Json::Object(edge)) = (&mut line, edge(edged, verdict)) {
-            line.extend(edge);
-        }
-        write_json(out, &line, false)?;
-        writeln!(out)?;
+        write_json_line(out, "edge", edge(edged, verdict))?;
     }
     let mut head = head(edged);
     head["type"] = json!("summary");

@@ -8,7 +8,7 @@ use corr_readiness::history::{Invocation, Opened};
 use corr_readiness::time::Length;
 
 use super::{Lives, Unit, picture, words};
-use crate::cli::grouped;
+use crate::cli::{counted, grouped};
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 
@@ -52,10 +52,6 @@ fn tail<T>(all: &[T], limit: usize) -> &[T] {
     if limit == 0 { all } else { all.get(all.len().saturating_sub(limit)..).unwrap_or(all) }
 }
 
-fn plural(n: usize, one: &str) -> String {
-    format!("{} {one}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
-}
-
 /// `sglang.service on gpu-7: 3 runs, 2 ready, 2 restarts; now: not ready yet`.
 fn title(unit: &Unit) -> String {
     let runs = &unit.unit.invocations;
@@ -65,7 +61,7 @@ fn title(unit: &Unit) -> String {
     let host = if unit.unit.host.is_empty() { String::new() } else { format!(" on {}", unit.unit.host) };
     let last = runs.last().map_or("nothing of it in this window", |run| words::verdict(run.verdict));
     let outside = if unit.outside == 0 { String::new() } else { format!(" ({} outside the window)", unit.outside) };
-    let (started, restarts) = (plural(started, "run"), plural(restarts, "restart"));
+    let (started, restarts) = (counted(started as u64, "run"), counted(restarts as u64, "restart"));
     format!("{}{host}: {started}{outside}, {} ready, {restarts}; at the end: {last}", unit.unit.unit, grouped(ready as u64))
 }
 

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use corr_parsers::clock::How;
+use corr_parsers::clock::{Clock, How};
 use corr_parsers::stamp::Stamp;
 
 use super::{Metrics, Report, duration, format_of, resolution, score_of};
-use crate::cli::grouped;
+use crate::cli::{counted, grouped};
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
@@ -45,7 +45,7 @@ fn as_text(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result
     writeln!(out)?;
     writeln!(out, "{}", paint.tone(Tone::Kind, "in no known format, kept as text and searchable"))?;
     for (source, coverage) in report.events.iter().filter(|(s, c)| plain(s, c)) {
-        let records = plural_u64(coverage.records, "record");
+        let records = counted(coverage.records, "record");
         writeln!(out, "  {}: {records} in {} bytes, none understood", terminal(&source.key), grouped(coverage.bytes))?;
     }
     Ok(())
@@ -60,11 +60,11 @@ fn header(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<
         None => row(out, "window", "no record has a time")?,
     }
     let count = |class: &str| report.others().iter().filter(|o| o.1 == class).count();
-    let mut parts = vec![plural(report.events.len(), "event source")];
+    let mut parts = vec![counted(report.events.len() as u64, "event source")];
     for (class, name) in [("metrics", "metrics file"), ("duplicate", "duplicate"), ("config", "other file"), ("empty", "empty file")] {
         let n = count(class);
         if n > 0 {
-            parts.push(plural(n, name));
+            parts.push(counted(n as u64, name));
         }
     }
     if !report.not_read.is_empty() {
@@ -135,7 +135,7 @@ fn one(source: &Source, coverage: &Coverage, paint: Paint, out: &mut dyn Write) 
         (Some(first), Some(last)) => {
             let unstamped = match coverage.unstamped {
                 0 => String::new(),
-                n => format!(", {} without a time", plural_u64(n, "record")),
+                n => format!(", {} without a time", counted(n, "record")),
             };
             let covered = Stamp { start: first.start, end: last.end };
             let width = coverage.resolution.unwrap_or(1);
@@ -194,12 +194,8 @@ fn owner(source: &Source, coverage: &Coverage) -> String {
     terminal(&how).into_owned()
 }
 
-fn clock(source: &Source, coverage: &Coverage, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let clock = &source.clock;
-    if coverage.first.is_none() && clock.how == How::Assumed {
-        return row(out, "clock", &terminal(&clock.evidence));
-    }
-    let width = coverage.resolution.map_or(String::new(), |ns| format!(", resolution {}", resolution(ns)));
+/// What a source's stamps mean and how that is known; `width` stands behind the rule.
+pub fn clock_words(clock: &Clock, width: &str) -> String {
     let mut text = match clock.how {
         How::Zoned => format!("zoned{width}: {}", clock.evidence),
         How::Assumed => format!("{} ASSUMED{width}: {}", rule_name(clock.rule), clock.evidence),
@@ -210,7 +206,17 @@ fn clock(source: &Source, coverage: &Coverage, paint: Paint, out: &mut dyn Write
         let (low, high) = (low as f64 / 1e9, high as f64 / 1e9);
         text.push_str(&format!("; {hold} of {pairs} pairs hold, residual {low:.3} to {high:.3} s"));
     }
-    let text = terminal(&text);
+    text
+}
+
+fn clock(source: &Source, coverage: &Coverage, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let clock = &source.clock;
+    if coverage.first.is_none() && clock.how == How::Assumed {
+        return row(out, "clock", &terminal(&clock.evidence));
+    }
+    let width = coverage.resolution.map_or(String::new(), |ns| format!(", resolution {}", resolution(ns)));
+    let words = clock_words(clock, &width);
+    let text = terminal(&words);
     let text = if clock.how == How::Assumed { paint.tone(Tone::Warn, &text) } else { text.into_owned() };
     row(out, "clock", &text)
 }
@@ -306,13 +312,4 @@ fn missing(report: &Report<'_>, paint: Paint, out: &mut dyn Write) -> io::Result
         writeln!(out, "      needs  {}", missing.needs)?;
     }
     Ok(())
-}
-
-fn plural(n: usize, what: &str) -> String {
-    plural_u64(n as u64, what)
-}
-
-fn plural_u64(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", grouped(n))
 }

@@ -1,7 +1,7 @@
 use corr_parsers::stamp::Stamp;
 use proptest::prelude::*;
 
-use super::super::{Order, Row};
+use super::super::{Known, Mark, Order, Row};
 use super::Marker;
 use crate::render::shown::Shown;
 
@@ -59,5 +59,61 @@ proptest! {
             let want = if (0..rows.len()).any(overlaps) { Order::Unknown } else { Order::Known };
             prop_assert_eq!(*order, want, "row {}", i);
         }
+    }
+}
+
+fn event(source: &str, offset: u64, (start, end): (i64, i64)) -> Shown {
+    let mut event = Shown::of_kind("sglang_log", "x");
+    event.source = source.to_string();
+    event.offset = offset;
+    event.stamp = Some(Stamp { start, end });
+    event
+}
+
+proptest! {
+    /// A row that is no event is marked where some event may have come before or after it, and it marks no event.
+    #[test]
+    fn what_is_no_event_is_marked_itself_alone(
+        rows in prop::collection::vec((0usize..3, 0i64..40, 1i64..12), 1..30),
+        (at, more, known) in (0usize..30, 0usize..30, 0usize..4),
+    ) {
+        let mut rows = rows;
+        rows.sort_by_key(|r| r.1);
+        let (at, more) = (at % rows.len(), more % rows.len());
+        let (at, until) = (at.min(more), at.max(more));
+        let shown = |i: usize| event(["a", "b", "c"][rows[i].0], i as u64, (rows[i].1, rows[i].1 + rows[i].2));
+        let known = [Known::Exact, Known::By, Known::After, Known::Within][known];
+        let last = (known == Known::Within).then(|| shown(until));
+        let derived = Row { number: 1_000, ..Row::derived(known, Mark::Ready, shown(at), last) };
+        let mut marker = Marker::new(true);
+        let mut out = Vec::new();
+        let mut give = |row: Row| -> Result<(), ()> { out.push((row.number, row.order)); Ok(()) };
+        for i in 0..rows.len() {
+            marker.push(Row::new(shown(i), i as u64, "", None), &mut give).expect("rows");
+            if i == at {
+                marker.push(derived.clone(), &mut give).expect("rows");
+            }
+        }
+        marker.finish(&mut give).expect("rows");
+        let got = out.iter().find(|r| r.0 == 1_000).expect("the row").1;
+        let (own, end) = (rows[at].0, |i: usize| rows[i].1 + rows[i].2);
+        let open = |i: &usize| {
+            let (i, other) = (*i, rows[*i].0 != own);
+            let overlaps = rows[i].1 < end(at) && rows[at].1 < end(i);
+            match known {
+                Known::Exact | Known::Lasting => other && overlaps,
+                Known::By => i <= at || (other && overlaps),
+                Known::After => i > at || (other && overlaps),
+                Known::Within if i <= at => other && end(i) > rows[at].1,
+                Known::Within => rows[i].1 < end(at).max(end(until)) && !(rows[i].0 == rows[until].0 && i >= until),
+            }
+        };
+        // By its own record it had happened: what that says came later.
+        let meant = (0..rows.len()).filter(|i| *i != at || known == Known::By);
+        let want = if meant.into_iter().any(|i| open(&i)) { Order::Unknown } else { Order::Known };
+        prop_assert_eq!(got, want, "{:?} {:?} at {} until {}", known, rows, at, until);
+        let given: Vec<Given<'_>> = rows.iter().map(|(s, start, width)| (["a", "b", "c"][*s], Some((*start, start + width)), false)).collect();
+        let events: Vec<(u64, Order)> = out.into_iter().filter(|r| r.0 != 1_000).collect();
+        prop_assert_eq!(events, marked(&given, true));
     }
 }
