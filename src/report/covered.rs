@@ -13,7 +13,6 @@ use crate::metrics::span::Span;
 use crate::query::rows::Told;
 use crate::query::sources::Asked;
 use crate::render::metrics::seconds;
-use crate::render::shown::rfc3339;
 use crate::render::sources::{clock, resolution};
 
 /// Gaps of an endpoint that are kept, the longest.

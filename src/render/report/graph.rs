@@ -7,7 +7,7 @@ const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 560.0;
 
 /// A place of the path: its name, what stands below it, the left upper corner, and its size. `edge`: an edge that is this place's own doing.
-struct Box {
+struct Place {
     name: &'static str,
     below: &'static str,
     at: (f64, f64),
@@ -15,15 +15,15 @@ struct Box {
     edge: Option<&'static str>,
 }
 
-const fn step(name: &'static str, below: &'static str, x: f64, edge: Option<&'static str>) -> Box {
-    Box { name, below, at: (x, 92.0), size: (96.0, 56.0), edge }
+const fn step(name: &'static str, below: &'static str, x: f64, edge: Option<&'static str>) -> Place {
+    Place { name, below, at: (x, 92.0), size: (96.0, 56.0), edge }
 }
 
-const fn tier(name: &'static str, below: &'static str, y: f64) -> Box {
-    Box { name, below, at: (470.0, y), size: (280.0, 62.0), edge: None }
+const fn tier(name: &'static str, below: &'static str, y: f64) -> Place {
+    Place { name, below, at: (470.0, y), size: (280.0, 62.0), edge: None }
 }
 
-const BOXES: &[Box] = &[
+const BOXES: &[Place] = &[
     step("client", "", 8.0, None),
     step("router", "or frontend", 225.0, None),
     step("worker", "", 443.0, None),
@@ -160,7 +160,7 @@ fn title(edge: &EdgeRow) -> String {
     format!("{}: {}{count}; by request: {}; by session: {}", edge.title, edge.activity, edge.request, edge.session)
 }
 
-fn boxed(html: &mut Html, place: &Box, edge: Option<&EdgeRow>) {
+fn boxed(html: &mut Html, place: &Place, edge: Option<&EdgeRow>) {
     let ((x, y), (width, height)) = (place.at, place.size);
     let texts = [x, y, width, height].map(|n| format!("{n}"));
     let [x_text, y_text, width_text, height_text] = &texts;

@@ -161,11 +161,11 @@ fn tiles(report: &Report) -> Html {
     ];
     let mut html = Html::new();
     html.element("ul", &[("class", "tiles")], |html| {
-        for (name, value, anchor) in &tiles {
-            let class = if *name == "not read" && not_read > 0 { "tile bad" } else { "tile" };
+        for (name, value, anchor) in tiles {
+            let class = if name == "not read" && not_read > 0 { "tile bad" } else { "tile" };
             html.element("li", &[("class", class)], |html| {
                 html.element("a", &[("href", anchor)], |html| {
-                    html.with_text("b", &[], value).raw(" ").with_text("span", &[], name);
+                    html.with_text("b", &[], &value).raw(" ").with_text("span", &[], name);
                 });
             });
         }

@@ -2,6 +2,7 @@
 //! series stand in the HTML beside.
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
 use super::{cites, panel};
@@ -148,7 +149,7 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
         .margin_left(4)
         .x_label_area_size(44)
         .y_label_area_size(130)
-        .build_cartesian_2d((0.0..length).with_key_points(points), low..high)?;
+        .build_cartesian_2d(Axis { length, points }, low..high)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -174,13 +175,37 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
     for (line, colour) in plot.lines.iter().zip(COLOURS.iter().cycle()) {
         for piece in &line.pieces {
             let points: Vec<(f64, f64)> = piece.iter().map(|(at, value)| (seconds(*at), *value)).collect();
-            match points[..] {
-                [one] => drop(chart.draw_series([Circle::new(one, 4, colour.filled())])?),
-                _ => drop(chart.draw_series([PathElement::new(points, colour.stroke_width(4))])?),
+            if let [one] = points[..] {
+                chart.draw_series([Circle::new(one, 4, colour.filled())])?;
+            } else {
+                chart.draw_series([PathElement::new(points, colour.stroke_width(4))])?;
             }
         }
     }
     Ok(())
+}
+
+/// Seconds since the report's axis began, labelled at points that are round as times of day.
+struct Axis {
+    length: f64,
+    points: Vec<f64>,
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (left, right): (i32, i32)) -> i32 {
+        left + (value / self.length * f64::from(right - left)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.points.clone()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        0.0..self.length
+    }
 }
 
 fn letter(mark: &str) -> &'static str {
