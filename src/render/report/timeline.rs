@@ -92,7 +92,7 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
                     html.with_text("title", &[], &format!("{}: {} {} {}", mark.mark.unwrap_or(""), mark.time, mark.who, mark.kind));
                 });
             }
-            html.raw("<rect id=\"brush\" class=\"brush\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
             html.raw("<line class=\"base\" x1=\"0\" y1=\"78\" x2=\"1000\" y2=\"78\"/>");
         });
         html.element("figcaption", &[], |html| {
