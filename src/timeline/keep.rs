@@ -1,5 +1,5 @@
-//! Which rows are shown where not all are: marks first, those of failures before others, then errors, warnings, what became of cache entries and requests, runs, and all others; of one
-//! weight the earliest.
+//! Which rows are shown where not all are: marks first, those of failures before others, then errors, warnings, what became of cache entries and
+//! requests, runs, and all others; of one weight the earliest.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
