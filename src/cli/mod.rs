@@ -14,6 +14,7 @@ pub mod probe;
 pub mod query;
 mod query_metrics;
 pub mod ready;
+pub mod report;
 pub mod scrape;
 mod settings;
 pub mod show;
@@ -101,6 +102,7 @@ enum Command {
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
+    Report(Box<report::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -124,6 +126,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
+        Command::Report(args) => report::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),

@@ -166,7 +166,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
 }
 
 /// What was asked, in words.
-fn words(asking: &Asking) -> String {
+pub(super) fn words(asking: &Asking) -> String {
     let mut parts = Vec::new();
     let flags = [
         ("window", &asking.window),
@@ -185,7 +185,7 @@ fn words(asking: &Asking) -> String {
     if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
 }
 
-fn window_words(scoped: &Scoped) -> Option<String> {
+pub(super) fn window_words(scoped: &Scoped) -> Option<String> {
     if scoped.window == Window::default() {
         return None;
     }
@@ -234,7 +234,7 @@ fn command(args: &Args) -> String {
 }
 
 /// What was asked, as flags.
-fn flags(asking: &Asking) -> String {
+pub(super) fn flags(asking: &Asking) -> String {
     let mut parts = vec![shell(&asking.run)];
     let query = asking.query.join(" ");
     if !query.is_empty() {
@@ -268,7 +268,7 @@ fn flags(asking: &Asking) -> String {
     parts.join(" ")
 }
 
-fn push(parts: &mut Vec<String>, flag: &str, values: &[String]) {
+pub(super) fn push(parts: &mut Vec<String>, flag: &str, values: &[String]) {
     // A value that begins with `-` must touch its flag.
     parts.extend(
         values.iter().map(|v| if v.starts_with('-') { format!("--{flag}={}", shell(v)) } else { format!("--{flag} {}", shell(v)) }),

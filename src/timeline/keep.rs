@@ -1,5 +1,5 @@
-//! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, runs, and all others; of one
-//! weight the earliest. When edges were proven stands with what became of cache entries.
+//! Which rows are shown where not all are: marks first, those of failures before others, then errors, warnings, what became of cache entries and
+//! requests, runs, and all others; of one weight the earliest. When edges were proven stands with what became of cache entries.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -71,17 +71,19 @@ impl Keep {
 }
 
 fn weight(row: &Row) -> u8 {
-    let level = match row.first.level {
-        Some("error" | "fatal") => 1,
-        Some("warn") => 2,
-        _ if kinds::telling(row.first.kind) => 3,
-        _ if row.folded == Folded::Run => 4,
-        _ => 5,
-    };
     match row.mark {
-        Some(Mark::Verdict) => 3,
-        Some(_) => 0,
-        None => level,
+        // A server that drains says so every few seconds: what failed must not be lost among that.
+        Some(Mark::Failure) => return 0,
+        Some(Mark::Verdict) => return 4,
+        Some(_) => return 1,
+        None => {}
+    }
+    match row.first.level {
+        Some("error" | "fatal") => 2,
+        Some("warn") => 3,
+        _ if kinds::telling(row.first.kind) => 4,
+        _ if row.folded == Folded::Run => 5,
+        _ => 6,
     }
 }
 
