@@ -3,6 +3,7 @@
 pub mod diff;
 pub mod edges;
 mod endpoints;
+pub mod export;
 pub mod facts;
 mod follow;
 pub mod index;
@@ -81,6 +82,7 @@ enum Command {
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
+    Export(Box<export::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -100,6 +102,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
+        Command::Export(args) => export::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),

@@ -5,18 +5,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use corr_evidence::scope::Scope;
 
-use super::edges::requests;
 use super::timeline::{self, Asking, Opened, Scoped};
 use super::{exit, window};
-use crate::evidence::{self, Beside, Evidence};
+use crate::evidence::Evidence;
 use crate::metrics::asked::Asked;
 use crate::note::body::Note;
 use crate::note::{block, diff, file, slack};
 use crate::query::answer::Window;
 use crate::query::extent::extent;
-use crate::query::phases;
 use crate::render::evidence::Edged;
 use crate::render::evidence::details::shell;
 use crate::render::safe::terminal;
@@ -128,13 +125,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         rows.push(row);
         Ok(())
     })?;
-    let mut scope = Scope { window: closed, ..Scope::default() };
-    scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), &evidence).and_then(Result::ok);
-    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    let (families, counters) = evidence.counters(&opened.run, &captures, &scope);
-    let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");
-    let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
-    let judged = evidence.judge(&scope, &beside);
+    let (judged, captures) = opened.judge(asking, closed, &evidence)?;
     let asked = words(asking);
     let edged =
         Edged { evidence: &evidence, judged: &judged, only: &[], run: &asking.run, scope: asked.clone(), window: closed, explain: false };
@@ -173,7 +164,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
 }
 
 /// What was asked, in words.
-fn words(asking: &Asking) -> String {
+pub(super) fn words(asking: &Asking) -> String {
     let mut parts = Vec::new();
     let flags = [
         ("window", &asking.window),

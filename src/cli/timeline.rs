@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use corr_evidence::scope::Scope;
 use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
@@ -13,19 +14,20 @@ use super::query::zone_of_flags;
 use super::query_metrics::{self, Joined, Wanted};
 use super::window::{self, Flags, Known, Times};
 use super::{exit, grouped, index};
-use crate::evidence::{Evidence, trace};
+use crate::evidence::{self, Beside, Evidence, Judged, trace};
+use crate::metrics::asked::Asked;
 use crate::metrics::common::Covers;
-use crate::query::answer::{self, Question, Sort, Window};
+use crate::query::answer::{self, Answer, Question, Sort, Window};
 use crate::query::fetch::{Context, Reading};
 use crate::query::grammar::{self, quote};
-use crate::query::locate;
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
+use crate::query::{locate, phases};
 use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
-use crate::render::shown::rfc3339;
+use crate::render::shown::{Shown, rfc3339};
 use crate::render::timeline::Writer;
 use crate::run::{self, Options, Run};
 use crate::timeline::{Row, Settings, Timeline, Totals};
@@ -113,8 +115,20 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let asking = &args.asking;
-    let Some(opened) = Opened::new(asking, None)? else { return nothing(asking, err) };
+    let Some(opened) = Opened::new(&args.asking, None)? else { return nothing(&args.asking, err) };
+    write(&args.asking, &opened, args.format, Paint::new(color), out, err, now)
+}
+
+/// Writes the rows of a run that is open.
+pub(super) fn write(
+    asking: &Asking,
+    opened: &Opened,
+    format: Format,
+    paint: Paint,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    now: i64,
+) -> anyhow::Result<i32> {
     let joined = opened.join(asking)?;
     let scoped = match opened.scope(asking, joined.as_ref(), now)? {
         Ok(scoped) => scoped,
@@ -131,11 +145,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
             return Ok(exit::NOTHING);
         }
     };
-    let mut writer = Writer::begin(out, args.format, Paint::new(color), joined.is_some())?;
+    let mut writer = Writer::begin(out, format, paint, joined.is_some())?;
     let told = rows(asking, &opened.sources, &question, joined.as_ref(), &mut |row| Ok(writer.row(&row)?))?;
     writer.end(&summary(asking, &opened.sources, &question, &told))?;
     out.flush()?;
-    notes(asking, &opened, joined.as_ref(), &scoped, &told, err)
+    notes(asking, opened, joined.as_ref(), &scoped, &told, err)
 }
 
 /// Says that there is nothing to read; gives the exit code.
@@ -171,16 +185,18 @@ pub(super) struct Scoped {
 impl Opened {
     /// Opens it; `None` if there is no source of events. `without` is a file that is none of the run's: the note itself.
     pub fn new(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Option<Opened>> {
+        Opened::any(asking, without).map(|opened| Some(opened).filter(|o| !o.sources.sources.is_empty()))
+    }
+
+    /// The same, also where a run has captures alone.
+    pub fn any(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Opened> {
         let (runs, options) = (runs(asking), options(asking));
         let run = run::open(&runs, &options)?;
         let mut sources = sources::of(&run, &options, asking.store.as_deref())?;
         let own = without.and_then(|path| std::fs::canonicalize(path).ok());
         sources.sources.retain(|s| own.is_none() || std::fs::canonicalize(&s.path).ok() != own);
-        if sources.sources.is_empty() {
-            return Ok(None);
-        }
         let wanted = Wanted::read(&asking.metrics, &asking.map)?;
-        Ok(Some(Opened { sources, run, options, wanted }))
+        Ok(Opened { sources, run, options, wanted })
     }
 
     /// The captures of --metrics.
@@ -222,6 +238,22 @@ impl Opened {
         }
         let window = window::resolve(&times, zone_of_flags(&asking.tz)?, now, sources)?;
         Ok(Ok(Scoped { window, how: times.how }))
+    }
+
+    /// What is known of the edges of the cache path in a window, and the captures that were asked.
+    pub fn judge<'o>(
+        &'o self,
+        asking: &Asking,
+        window: Option<(i64, i64)>,
+        evidence: &Evidence<'_>,
+    ) -> anyhow::Result<(Judged, Asked<'o>)> {
+        let mut scope = Scope { window, ..Scope::default() };
+        scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), evidence).and_then(Result::ok);
+        let captures = evidence::captures(&self.run, &self.options, asking.store.as_deref())?;
+        let (families, counters) = evidence.counters(&self.run, &captures, &scope);
+        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
+        let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
+        Ok((evidence.judge(&scope, &beside), captures))
     }
 
     /// What shows which records are a session's or a request's, if one is asked for.
@@ -287,15 +319,6 @@ pub(super) fn rows(
     give: &mut dyn FnMut(Row) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
     let answer = answer::ask(question, &sources.sources)?;
-    let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
-    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
-        if let Some(why) = &asking.failed {
-            told.failed.push((source.name.clone(), why.clone()));
-        }
-        if let Some(why) = &asking.index_failed {
-            told.notes.push(format!("{}: read without its index: {why}", source.name));
-        }
-    }
     let settings = Settings {
         all: asking.all,
         limit: asking.limit,
@@ -315,13 +338,37 @@ pub(super) fn rows(
         give(row)
     };
     let mut timeline = Timeline::new(settings);
+    let mut told = read(&answer, sources, &mut |event| timeline.push(event, &mut put))?;
+    told.totals = timeline.finish(&mut put)?;
+    Ok(told)
+}
+
+/// Gives every event of a question on, in the order of time.
+pub(super) fn events(
+    sources: &Sources,
+    question: &Question,
+    give: &mut dyn FnMut(Shown) -> anyhow::Result<()>,
+) -> anyhow::Result<Told> {
+    read(&answer::ask(question, &sources.sources)?, sources, give)
+}
+
+/// Reads the events of an answer again; says what could not be.
+fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
+    let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
+    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
+        if let Some(why) = &asking.failed {
+            told.failed.push((source.name.clone(), why.clone()));
+        }
+        if let Some(why) = &asking.index_failed {
+            told.notes.push(format!("{}: read without its index: {why}", source.name));
+        }
+    }
     let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
     while let Some(blocks) = reading.next(BATCH) {
         for event in blocks.into_iter().flat_map(|b| b.events) {
-            timeline.push(event, &mut put)?;
+            give(event)?;
         }
     }
-    told.totals = timeline.finish(&mut put)?;
     for (source, lost) in reading.lost {
         let name = sources.sources.get(source).map_or("", |s| s.name.as_str());
         told.failed.push((name.to_string(), format!("{}; {} of its events are not shown", lost.why, grouped(lost.hits))));
@@ -332,7 +379,7 @@ pub(super) fn rows(
 /// Hits that are read again at a time.
 const BATCH: usize = 1_000;
 
-fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
+pub(super) fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
     let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
     let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
     let unread = sources.not_read.iter().filter(|n| n.failure).map(|n| json!({"source": n.name, "why": n.why}));
@@ -356,7 +403,7 @@ fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told)
 }
 
 /// Says on stderr what a reader must know; gives the exit code.
-fn notes(
+pub(super) fn notes(
     asking: &Asking,
     opened: &Opened,
     joined: Option<&Joined<'_>>,

@@ -23,8 +23,8 @@ pub fn whole(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// One object an edge, and a last one about all.
-pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// One object an edge.
+pub fn edges(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     for verdict in edged.verdicts() {
         let mut line = json!({"type": "edge"});
         if let (Json::Object(line), Json::Object(edge)) = (&mut line, edge(edged, verdict)) {
@@ -33,6 +33,12 @@ pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
         write_json(out, &line, false)?;
         writeln!(out)?;
     }
+    Ok(())
+}
+
+/// One object an edge, and a last one about all.
+pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    edges(edged, out)?;
     let mut head = head(edged);
     head["type"] = json!("summary");
     write_json(out, &head, false)?;
