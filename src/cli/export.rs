@@ -355,12 +355,7 @@ fn take(request: &mut otlp::Request, span: Span) {
 }
 
 /// What is proven of a request beside its spans.
-fn of_request(
-    name: String,
-    request: Option<&corr_evidence::identity::Request>,
-    evidence: &Evidence<'_>,
-    scoped: &Scoped,
-) -> otlp::Request {
+fn of_request(name: String, request: Option<&corr_evidence::identity::Request>, evidence: &Evidence<'_>, scoped: &Scoped) -> otlp::Request {
     let mut made = otlp::Request { name, ..otlp::Request::default() };
     let Some(request) = request else { return made };
     made.sessions = request.sessions.iter().map(|(session, cite)| (session.clone(), evidence.locator(*cite))).collect();
@@ -402,7 +397,8 @@ fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write
         }
     };
     let mut begin = about(asking, &scoped);
-    let named = |s: &crate::query::sources::Asked| json!({"name": s.name, "format": s.format, "worker": s.owner.worker, "role": s.owner.role});
+    let named =
+        |s: &crate::query::sources::Asked| json!({"name": s.name, "format": s.format, "worker": s.owner.worker, "role": s.owner.role});
     begin.insert("sources".into(), sources.sources.iter().map(named).collect());
     let mut writer = jsonl::Writer::begin(out, begin)?;
     let told = timeline::rows(asking, sources, &question, joined.as_ref(), &mut |row| Ok(writer.row(&row)?))?;
@@ -429,7 +425,11 @@ fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write
         let cut = told.totals.rows - told.totals.shown;
         writer.note("cut", None, &format!("{cut} rows are left out; --limit 0 writes all"))?;
     }
-    writer.end(timeline::summary(asking, sources, &question, &told))?;
+    let mut summary = timeline::summary(asking, sources, &question, &told);
+    summary["matched"] = json!(told.totals.events);
+    summary["returned"] = json!(told.totals.shown);
+    summary["cut"] = json!(told.totals.rows - told.totals.shown);
+    writer.end(summary)?;
     timeline::notes(asking, opened, joined.as_ref(), &scoped, &told, err)
 }
 
@@ -450,7 +450,11 @@ fn windows(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Writ
     };
     let mut windows = lives::windows(&found.history, &opened.sources, &captures.captures);
     windows.retain(inside);
-    let assumed = opened.sources.sources.iter().filter(|s| s.clock.how == How::Assumed);
+    let cited = |name: &str| {
+        let is_in = |cite: &String| cite.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+        windows.iter().any(|w| w.cites.iter().any(is_in))
+    };
+    let assumed = opened.sources.sources.iter().filter(|s| s.clock.how == How::Assumed && cited(&s.name));
     let remarks: Vec<String> = assumed.map(|s| format!("The zone of {} was assumed to be UTC.", s.name)).collect();
     let Some(text) = mermaid::write(&windows, &remarks) else {
         writeln!(err, "corr: no server was ready or away in what was read; `corr ready` says what is known of each")?;

@@ -344,11 +344,7 @@ pub(super) fn rows(
 }
 
 /// Gives every event of a question on, in the order of time.
-pub(super) fn events(
-    sources: &Sources,
-    question: &Question,
-    give: &mut dyn FnMut(Shown) -> anyhow::Result<()>,
-) -> anyhow::Result<Told> {
+pub(super) fn events(sources: &Sources, question: &Question, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
     read(&answer::ask(question, &sources.sources)?, sources, give)
 }
 

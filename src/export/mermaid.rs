@@ -101,7 +101,9 @@ pub fn write(windows: &[Window], remarks: &[String]) -> Option<String> {
         let _ = writeln!(out, "| {name} | {} | {to} | {length} | {how} | {} |", at(window.since), cites.join(" "));
     }
     let open = windows.iter().filter(|w| w.until.is_none()).count();
-    let mut said = vec!["Both ends are on the safe side: an outage is the longest that it can have been, ready is from when it surely was.".to_string()];
+    let mut said = vec![
+        "Both ends are on the safe side: an outage is the longest that it can have been, ready is from when it surely was.".to_string(),
+    ];
     if drawn.len() + open < windows.len() {
         said.push(format!(
             "The chart has {} of {} windows, outages first; {} are left out of it.",

@@ -96,8 +96,7 @@ impl<'a> Writer<'a> {
 
     fn stage(&self, request: &Request, trace: &str, parent: &str, span: &Span, stage: &Stage) -> Json {
         let id = span_id(&request.name, span, stage.name, stage.start);
-        let head =
-            Head { trace, id: &id, parent: Some(parent), name: stage.name, kind: INTERNAL, start: stage.start, end: stage.end };
+        let head = Head { trace, id: &id, parent: Some(parent), name: stage.name, kind: INTERNAL, start: stage.start, end: stage.end };
         let evidence = stage.evidence.or(span.evidence.as_deref());
         head.json(self.attributes(request, evidence, &span.cites), Vec::new(), Vec::new())
     }

@@ -178,7 +178,10 @@ impl<'a> Writer<'a> {
         self.written.samples += 1;
         let (pid, name, ts, value, cite) = (counter.process, &counter.name, micros(at), number(value), text(cite)?);
         self.next()?;
-        write!(self.out, "{{\"ph\":\"C\",\"name\":{name},\"cat\":\"series\",\"pid\":{pid},\"ts\":{ts},\"args\":{{\"value\":{value}}},\"cite\":{cite}}}")
+        write!(
+            self.out,
+            "{{\"ph\":\"C\",\"name\":{name},\"cat\":\"series\",\"pid\":{pid},\"ts\":{ts},\"args\":{{\"value\":{value}}},\"cite\":{cite}}}"
+        )
     }
 
     /// Writes what stands below the events: `about`, and what was left out.
@@ -201,7 +204,10 @@ impl<'a> Writer<'a> {
     fn line(&mut self, phase: &str, name: &str, category: &str, at: Thread, ns: i64, more: &str, args: Json) -> io::Result<()> {
         let (name, ts, Thread { pid, tid }) = (text(name)?, micros(ns), at);
         self.next()?;
-        write!(self.out, "{{\"ph\":\"{phase}\",\"name\":{name},\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts}{more},\"args\":")?;
+        write!(
+            self.out,
+            "{{\"ph\":\"{phase}\",\"name\":{name},\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts}{more},\"args\":"
+        )?;
         write_json(&mut self.out, &args, false)?;
         self.out.write_all(b"}")
     }

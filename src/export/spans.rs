@@ -161,7 +161,8 @@ impl Spans {
         } else {
             let between = |s: Stamp| format!("in [{}, {})", rfc3339(s.start, 1_000), rfc3339(s.end, 1_000));
             let assumed = if open.assumed || event.assumed { "; the zone of the stamps was assumed" } else { "" };
-            let clamped = format!("clamped to the longest that it can be: it began {}, it ended {}{assumed}", between(open.stamp), between(stamp));
+            let clamped =
+                format!("clamped to the longest that it can be: it began {}, it ended {}{assumed}", between(open.stamp), between(stamp));
             (stamp.end, Some(clamped))
         };
         self.spans.push(Span {

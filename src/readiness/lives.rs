@@ -19,7 +19,8 @@ pub fn windows(history: &History, sources: &Sources, captures: &[Captured<'_>]) 
         let numbers = windows::numbers(unit);
         let mut before: Option<&Invocation> = None;
         for ((at, run), number) in unit.invocations.iter().enumerate().zip(numbers) {
-            let made = |what, number, (since, until), how| Window { unit: name.clone(), what, number, since, until, how, cites: Vec::new() };
+            let made =
+                |what, number, (since, until), how| Window { unit: name.clone(), what, number, since, until, how, cites: Vec::new() };
             if let (Some(old), Some(number)) = (before, number)
                 && let Some(window) = windows::outage(old, run)
             {

@@ -35,7 +35,10 @@ impl<'a> Writer<'a> {
         match format {
             Format::Csv => {
                 let more = if metrics { ",metrics" } else { "" };
-                writeln!(out, "time,last_time,worker,source,kind,folded,count,mark,level,order,status,message,evidence,last_evidence{more}")?
+                writeln!(
+                    out,
+                    "time,last_time,worker,source,kind,folded,count,mark,level,order,status,message,evidence,last_evidence{more}"
+                )?
             }
             Format::Markdown => {
                 let (head, rule) = if metrics { (" metrics |", "---|") } else { ("", "") };

@@ -64,7 +64,8 @@ pub fn make(run: &str, captures: &[Captured<'_>]) -> Result<Option<Dashboard>, t
         if panel.unless.as_ref().is_some_and(|name| found.iter().any(|f| is(f.group, name))) {
             continue;
         }
-        let of: Vec<&Found<'_>> = found.iter().filter(|f| panel.families.iter().any(|name| is(f.group, name)) && fits(panel.show, f.group)).collect();
+        let of: Vec<&Found<'_>> =
+            found.iter().filter(|f| panel.families.iter().any(|name| is(f.group, name)) && fits(panel.show, f.group)).collect();
         let targets = targets(&panel, &of);
         if targets.is_empty() {
             continue;
@@ -144,7 +145,8 @@ fn each(panel: &Panel, name: &str, role: Option<(&'static str, &str)>, members: 
     labels.extend(panel.split.iter().map(String::as_str).filter(|label| has(label)));
     labels.extend(RANKS.iter().copied().filter(has));
     let legend = |what: &str| {
-        let parts = labels.iter().map(|label| if RANKS.contains(label) { format!("{label} {{{{{label}}}}}") } else { format!("{{{{{label}}}}}") });
+        let parts =
+            labels.iter().map(|label| if RANKS.contains(label) { format!("{label} {{{{{label}}}}}") } else { format!("{{{{{label}}}}}") });
         format!("{what} {}", parts.collect::<Vec<_>>().join(" "))
     };
     let by = labels.join(", ");
