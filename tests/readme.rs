@@ -45,6 +45,7 @@ fn every_command_of_the_readme_answers() {
             "every citation as a footnote):",
             "note incident.md fixtures/sglang-run --around fixtures/sglang-run/logs/crash.log:7 --span 2s --stdout",
         ),
+        ("with a table and a chart of its rows:", "export mermaid fixtures/restart-run --tz UTC"),
     ] {
         let command_shown = command.trim_end_matches(" --stdout");
         assert!(readme.contains(command_shown), "the README has no `{command}`");

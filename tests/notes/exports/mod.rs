@@ -23,14 +23,14 @@ pub fn export(place: &Place, args: &[&str]) -> Ran {
 fn exports_of_the_fixtures_are_as_they_were_read() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("direct-run", &["perfetto", "direct-run", "--request", "edf9ed01-3219-4585-a510-233214f462c1"], "direct-run.perfetto.json"),
-        ("direct-run", &["otlp", "direct-run", "--session", "sess-002"], "direct-run.otlp.json"),
+        ("direct-run", &["otlp", "direct-run", "--session", "sess-005"], "direct-run.otlp.json"),
         (
             "sglang-run",
             &["perfetto", "sglang-run", "kind:request_received OR kind:request_finished OR kind:hicache_*"],
             "sglang-run.perfetto.json",
         ),
         ("sglang-run", &["otlp", "sglang-run"], "sglang-run.otlp.json"),
-        ("sglang-run", &["csv", "sglang-run", "level:>=warn"], "sglang-run.csv"),
+        ("sglang-run", &["csv", "sglang-run", "kind:hicache_* OR kind:exception OR kind:request_*"], "sglang-run.csv"),
         (
             "metrics-run",
             &["perfetto", "metrics-run", "--metrics", "sglang:token_usage,sglang:time_to_first_token_seconds_count"],
@@ -38,7 +38,7 @@ fn exports_of_the_fixtures_are_as_they_were_read() {
         ),
         ("metrics-run", &["grafana", "metrics-run"], "metrics-run.grafana.json"),
         ("restart-run", &["mermaid", "restart-run", "--tz", "UTC"], "restart-run.mermaid.md"),
-        ("restart-run", &["markdown", "restart-run", "level:>=warn"], "restart-run.markdown.md"),
+        ("restart-run", &["markdown", "restart-run", "kind:server_ready OR kind:sigterm OR kind:server_args"], "restart-run.markdown.md"),
     ];
     for (fixture, args, name) in cases {
         let place = Place::with(fixture);
