@@ -89,7 +89,9 @@ fn valid(place: &Place, run: &str, text: &str) -> (BTreeSet<String>, usize) {
         }
         titles.insert(panel["title"].as_str().expect("a title").to_string());
         let targets = panel["targets"].as_array().expect("targets");
-        assert!(!targets.is_empty() && panel["description"].as_str().is_some_and(|d| d.contains("]@")), "{panel}");
+        assert!(!targets.is_empty(), "{panel}");
+        let cited = panel["description"].as_str().and_then(|d| d.strip_prefix("In the run: ")).expect("what it is of");
+        assert!(cited.contains(run) && cited.contains("@20"), "{cited}");
         let references: BTreeSet<&str> = targets.iter().filter_map(|t| t["refId"].as_str()).collect();
         assert_eq!(references.len(), targets.len());
         for target in targets {

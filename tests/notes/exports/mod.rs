@@ -18,6 +18,12 @@ pub fn export(place: &Place, args: &[&str]) -> Ran {
     ran
 }
 
+/// Holds a text something that a terminal or a reader would act on: controls but for line ends and tabs, bidirectional controls, invisible characters.
+pub fn unsafe_here(text: &str) -> bool {
+    let hidden = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{feff}' | '\u{2028}');
+    text.chars().any(|c| (c.is_control() && !matches!(c, '\n' | '\t')) || hidden(c))
+}
+
 /// Golden files: readable in a diff, one event a line or JSON indented.
 #[test]
 fn exports_of_the_fixtures_are_as_they_were_read() {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{export, otlp, perfetto};
+use super::{export, otlp, perfetto, unsafe_here};
 use crate::gfm;
 use crate::hostile::{self, hostile};
 use crate::program::Place;
@@ -76,9 +76,8 @@ fn csv_has_times_or_says_why_not() {
             );
             assert!(record[evidence].starts_with(&format!("{fixture}/")), "{record:?}");
         }
-        // crash.log and restart-run's server.log have naive stamps and nothing that says their zone.
-        let assumed = records.iter().filter(|r| r[status].contains("zone assumed")).count();
-        assert_eq!(assumed > 0, fixture != "direct-run" || records.iter().any(|r| r[evidence].contains("readiness")), "{fixture}");
+        // crash.log, readiness.log and restart-run's server.log have naive stamps, or none, and nothing that says their zone.
+        assert!(records.iter().any(|r| r[status].contains("zone assumed")), "{fixture}");
     }
 }
 
@@ -90,7 +89,6 @@ proptest! {
     fn log_text_stays_data(messages in prop::collection::vec(hostile(), 1..25)) {
         let place = Place::new();
         hostile::run(&place, &messages);
-        let unsafe_here = |text: &str| text.chars().any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{feff}' | '\u{2028}'));
         let trace = export(&place, &["perfetto", "run"]).stdout;
         let events = perfetto::valid(&trace);
         prop_assert!(!unsafe_here(&trace));
