@@ -109,7 +109,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
 /// What an export of a format has near its beginning.
 fn sign(form: Form) -> &'static str {
     match form {
-        Form::Perfetto => "{\"traceEvents\":[",
+        Form::Perfetto => "{\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\"",
         Form::Otlp => "\"corr.request\"",
         Form::Mermaid => "| window | from (UTC) |",
         Form::Grafana => "\"uid\": \"corr-",
@@ -135,7 +135,28 @@ fn may_replace(args: &Args, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Flags that a format has no use for are refused: an answer must not look as if it were of what they ask.
+fn may_ask(args: &Args) -> anyhow::Result<()> {
+    let Args { form, asking, .. } = args;
+    let rows = matches!(form, Form::Csv | Form::Jsonl | Form::Markdown);
+    let events = rows || matches!(form, Form::Perfetto | Form::Otlp);
+    let scoped = !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some();
+    let windowed = asking.since.is_some() || asking.until.is_some() || asking.window.is_some() || asking.around.is_some();
+    let refused = [
+        ("a query, --session or --request", scoped && !events),
+        ("--since, --until, --window or --around", windowed && *form == Form::Grafana),
+        ("--metrics", !asking.metrics.is_empty() && !rows && *form != Form::Perfetto),
+        ("--map", !asking.map.is_empty() && !rows),
+        ("--all or --limit", (asking.all || asking.limit > 0) && !rows),
+    ];
+    if let Some((flag, _)) = refused.iter().find(|(_, refused)| *refused) {
+        bail!("this format has no use for {flag}; leave it out");
+    }
+    Ok(())
+}
+
 fn write(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    may_ask(args)?;
     let opened = Opened::any(&args.asking, args.output.as_deref())?;
     let empty = opened.sources.sources.is_empty();
     match args.form {

@@ -59,6 +59,7 @@ pub mod exit {
   corr show runs/r42/logs/router.log:88      the bytes, the fields, the clock behind one line
   corr metrics runs/r42 sglang:cached_tokens_total --since start+60s --until start+120s
   corr ready runs/r42                        starts, stops and restarts, and how well each instant is known
+  corr export perfetto runs/r42 -o trace.json
 
 Exit codes: 0 found, 1 nothing found, 2 wrong usage or nothing readable, 3 answered but part of the input could not be read, 4 cannot be known.")]
 pub struct Cli {

@@ -15,10 +15,13 @@ use super::spans::{Loose, Span, Stage, request_id, track};
 use crate::render::safe::write_json;
 use crate::render::shown::Shown;
 
+/// An id, and the record that bears it.
+pub type Cited = (String, String);
+
 /// What is known of requests and records beside what they say themselves.
 pub struct Known<'a> {
     /// The session that an id's request is proven to be of, and the record that says so.
-    pub session: &'a dyn Fn(IdKind, &str) -> Option<(String, String)>,
+    pub session: &'a dyn Fn(IdKind, &str) -> Option<Cited>,
     /// Ids of the edges that a record is a signal of.
     pub edges: &'a dyn Fn(&Shown) -> Vec<String>,
 }

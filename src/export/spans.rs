@@ -227,7 +227,9 @@ mod tests {
 
     fn event(kind: &'static str, line: u64, id: &str, start: i64, width: i64) -> Shown {
         let ids = vec![(IdKind::RequestId, id.to_string())];
-        Shown { ids, line, stamp: Some(Stamp { start, end: start + width }), ..Shown::of_kind(kind, "") }
+        let mut event = Shown::of_kind(kind, "");
+        (event.ids, event.line, event.stamp) = (ids, line, Some(Stamp { start, end: start + width }));
+        event
     }
 
     fn told(events: &[Shown]) -> (Vec<Span>, Vec<Loose>) {

@@ -137,7 +137,9 @@ mod tests {
 
     fn event(kind: &'static str, fields: &[(&str, Json)]) -> Shown {
         let fields = fields.iter().map(|(name, value)| (name.to_string(), name.to_string(), value.clone())).collect();
-        Shown { fields, ..Shown::of_kind(kind, "") }
+        let mut event = Shown::of_kind(kind, "");
+        event.fields = fields;
+        event
     }
 
     #[test]

@@ -85,3 +85,21 @@ fn only_an_export_is_replaced() {
         0
     );
 }
+
+/// What a format cannot take into account is no answer that looks as if it had been.
+#[test]
+fn flags_without_a_use_are_refused() {
+    let place = Place::with("metrics-run");
+    let refused: &[&[&str]] = &[
+        &["grafana", "metrics-run", "--since", "start+1s"],
+        &["grafana", "metrics-run", "kind:decode_batch"],
+        &["mermaid", "metrics-run", "--request", "a"],
+        &["otlp", "metrics-run", "--metrics", "sglang:token_usage"],
+        &["perfetto", "metrics-run", "--limit", "5"],
+    ];
+    for args in refused {
+        let ran = place.corr(&[&["export"], *args].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(ran.stderr.contains("has no use for"), "{}", ran.stderr);
+    }
+}

@@ -284,7 +284,7 @@ proptest! {
         prop_assert_eq!(written.instants as usize, rows.len());
         for one in &spans {
             let id = &one.id.as_ref().expect("an id").1;
-            prop_assert!(events.iter().any(|e| e.json["args"]["request"] == Value::from(id.as_str()) && e.ts == one.start && e.ts + e.dur == one.end));
+            prop_assert!(events.iter().any(|e| e.json["args"]["request"] == id.as_str() && e.ts == one.start && e.ts + e.dur == one.end));
         }
         // The same as traces.
         let mut out = Vec::new();
