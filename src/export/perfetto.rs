@@ -144,7 +144,15 @@ impl<'a> Writer<'a> {
             None => span.name.clone(),
         };
         self.slice(&title, "request", thread, span.start, span.end, args(span, span.evidence.as_deref(), known))?;
+        let mut taken = span.start;
         for stage in span.stages.iter().filter(|s| s.evidence.is_none()) {
+            // Two processes of an engine state them: one may begin its step while the other has not ended its own.
+            let thread = if stage.start >= taken {
+                taken = stage.end;
+                thread
+            } else {
+                self.lane(lanes, process, &format!("{name}: steps that overlap"), stage.start, stage.end)?
+            };
             self.slice(stage.name, "stage", thread, stage.start, stage.end, args(span, span.evidence.as_deref(), known))?;
         }
         Ok(())
@@ -352,6 +360,35 @@ mod tests {
         assert_eq!(micros(-1_050), "-1.05");
         assert_eq!(micros(i64::MIN), "-9223372036854775.808");
         assert_eq!((number(200_000.0), number(0.4557), number(-0.0)), ("200000".into(), "0.4557".into(), "-0".into()));
+    }
+
+    #[test]
+    fn steps_that_overlap_lie_on_lanes_of_their_own() {
+        let stage = |name, start, end| Stage { name, start, end, evidence: None };
+        let span = Span {
+            track: "w".into(),
+            name: "request".into(),
+            id: None,
+            start: 0,
+            end: 100_000,
+            evidence: None,
+            cites: vec!["a:1".into()],
+            session: None,
+            stages: vec![stage("dispatch", 0, 50_000), stage("prefill", 20_000, 80_000), stage("decode", 80_000, 100_000)],
+            traced: false,
+        };
+        let mut out = Vec::new();
+        let mut writer = Writer::begin(&mut out).unwrap();
+        let known = Known { session: &|_, _| None, edges: &|_| Vec::new() };
+        writer.spans(&[span], &known).unwrap();
+        writer.end(Map::new()).unwrap();
+        let trace: Json = serde_json::from_slice(&out).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let thread = |name: &str| events.iter().find(|e| e["ph"] == "X" && e["name"] == name).map(|e| e["tid"].clone()).unwrap();
+        assert_eq!(thread("request"), thread("dispatch"));
+        assert_eq!(thread("request"), thread("decode"));
+        let apart = events.iter().find(|e| e["ph"] == "M" && e["tid"] == thread("prefill")).unwrap();
+        assert_eq!(apart["args"]["name"], "requests: steps that overlap");
     }
 
     #[test]
