@@ -11,6 +11,7 @@
 pub mod cli;
 pub mod diff;
 pub mod evidence;
+pub mod export;
 pub mod facts;
 pub mod marks;
 pub mod metrics;

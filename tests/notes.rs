@@ -1,10 +1,12 @@
-//! Timelines, incident notes and pages of reports: as they were read once and found good (`tests/notes/`), against what is known to have happened in captures of shared/cases,
+//! Timelines, incident notes, pages of reports and exports: as they were read once and found good (`tests/notes/`), against what is known to have happened in captures of shared/cases,
 //! and with log text that tries to leave its cell.
 //!
 //! `CORR_BLESS=1 cargo test --test notes` rewrites the files of `tests/notes`.
 
 #[path = "notes/captures.rs"]
 mod captures;
+#[path = "notes/exports/mod.rs"]
+mod exports;
 #[path = "notes/gfm.rs"]
 mod gfm;
 #[path = "notes/hostile.rs"]

@@ -227,6 +227,13 @@ impl Identity {
         Identity { requests, by_id }
     }
 
+    /// The request whose own id this is, in any spelling.
+    pub fn request(&self, text: &str) -> Option<RequestNo> {
+        let mut canonical = String::new();
+        corr_parsers::ids::canonical(Some(IdKind::RequestId), text, &mut canonical);
+        self.by_id.get(&IdText { kind: IdKind::RequestId, text: canonical }).copied()
+    }
+
     /// The requests that an id names: one for a request's own id, several for a session, a trace or an id that a client repeats. Without a kind, of
     /// whatever kind it is.
     pub fn find(&self, kind: Option<IdKind>, text: &str) -> Vec<RequestNo> {

@@ -3,6 +3,7 @@
 pub mod diff;
 pub mod edges;
 mod endpoints;
+pub mod export;
 pub mod facts;
 mod follow;
 pub mod index;
@@ -61,6 +62,7 @@ pub mod exit {
   corr show runs/r42/logs/router.log:88      the bytes, the fields, the clock behind one line
   corr metrics runs/r42 sglang:cached_tokens_total --since start+60s --until start+120s
   corr ready runs/r42                        starts, stops and restarts, and how well each instant is known
+  corr export perfetto runs/r42 -o trace.json
 
 Exit codes: 0 found, 1 nothing found, 2 wrong usage or nothing readable, 3 answered but part of the input could not be read, 4 cannot be known.")]
 pub struct Cli {
@@ -103,6 +105,7 @@ enum Command {
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
     Report(Box<report::Args>),
+    Export(Box<export::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -127,6 +130,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
         Command::Report(args) => report::run(&args, out, err, now),
+        Command::Export(args) => export::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),

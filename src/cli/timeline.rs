@@ -126,8 +126,20 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let asking = &args.asking;
-    let Some(opened) = Opened::new(asking, None)? else { return nothing(asking, err) };
+    let Some(opened) = Opened::new(&args.asking, None)? else { return nothing(&args.asking, err) };
+    write(&args.asking, &opened, args.format, Paint::new(color), out, err, now)
+}
+
+/// Writes the rows of a run that is open.
+pub(super) fn write(
+    asking: &Asking,
+    opened: &Opened,
+    format: Format,
+    paint: Paint,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    now: i64,
+) -> anyhow::Result<i32> {
     let joined = opened.join(asking)?;
     let scoped = match opened.scope(asking, joined.as_ref(), now)? {
         Ok(scoped) => scoped,
@@ -148,7 +160,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         Some(evidence) => opened.marks(asking, &scoped, evidence)?,
         None => (Vec::new(), Vec::new()),
     };
-    let mut writer = Writer::begin(out, args.format, Paint::new(color), joined.is_some())?;
+    let mut writer = Writer::begin(out, format, paint, joined.is_some())?;
     let mut told = rows(asking, &opened.sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
     for (name, why) in not_read {
         if !told.failed.iter().any(|(known, _)| *known == name) {
@@ -157,7 +169,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     writer.end(&summary(asking, &opened.sources, &question, &told))?;
     out.flush()?;
-    notes(asking, &opened, joined.as_ref(), &scoped, &told, err)
+    notes(asking, opened, joined.as_ref(), &scoped, &told, err)
 }
 
 impl Asking {
@@ -340,7 +352,7 @@ pub(super) fn rows(
     rows::of(question, sources, how, marks, &mut |_| {}, &mut put)
 }
 
-fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
+pub(super) fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
     let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));
     let assumed: Vec<&str> = sources.sources.iter().filter(|s| s.clock.how == How::Assumed).map(|s| s.key.as_str()).collect();
     let unread = sources.not_read.iter().filter(|n| n.failure).map(|n| json!({"source": n.name, "why": n.why}));
@@ -365,7 +377,7 @@ fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told)
 }
 
 /// Says on stderr what a reader must know; gives the exit code.
-fn notes(
+pub(super) fn notes(
     asking: &Asking,
     opened: &Opened,
     joined: Option<&Joined<'_>>,

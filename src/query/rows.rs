@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{self, Question, Sort, Window};
+use super::answer::{self, Answer, Question, Sort, Window};
 use super::fetch::{Context, Reading};
 use super::grammar::{self, quote};
 use super::matches::Matcher;
@@ -85,6 +85,23 @@ pub fn of(
     give: &mut dyn FnMut(Row) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
     let answer = answer::ask(question, &sources.sources)?;
+    let several = answer.asking.iter().filter(|a| a.matched > 0).count() > 1;
+    let mut timeline = Timeline::new(Settings { all: how.all, limit: how.limit, chosen: how.chosen, several }, marks);
+    let mut told = read(&answer, sources, &mut |event| {
+        see(&event);
+        timeline.push(event, give)
+    })?;
+    told.totals = timeline.finish(give)?;
+    Ok(told)
+}
+
+/// Gives every event of a question on, in the order of time.
+pub fn events(question: &Question, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
+    read(&answer::ask(question, &sources.sources)?, sources, give)
+}
+
+/// Reads the events of an answer again; says what could not be.
+fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
     let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.failed {
@@ -94,16 +111,12 @@ pub fn of(
             told.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
-    let several = answer.asking.iter().filter(|a| a.matched > 0).count() > 1;
-    let mut timeline = Timeline::new(Settings { all: how.all, limit: how.limit, chosen: how.chosen, several }, marks);
     let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
     while let Some(blocks) = reading.next(BATCH) {
         for event in blocks.into_iter().flat_map(|b| b.events) {
-            see(&event);
-            timeline.push(event, give)?;
+            give(event)?;
         }
     }
-    told.totals = timeline.finish(give)?;
     for (source, lost) in reading.lost {
         let name = sources.sources.get(source).map_or("", |s| s.name.as_str());
         told.failed.push((name.to_string(), format!("{}; {} of its events are not shown", lost.why, grouped(lost.hits))));

@@ -3,6 +3,7 @@
 //! Logs of processes → `stream` → observations, merged by time. Clients and polls → `polls`, captures → `scrapes` → rows, linked to units by `link`.
 
 pub mod link;
+pub mod lives;
 pub mod places;
 pub mod polls;
 pub mod processes;

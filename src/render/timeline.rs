@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 use super::events::{Format, plain};
 use super::paint::{Paint, Tone};
 use super::safe;
-use super::shown::{Shown, beside_json, beside_words};
-use crate::timeline::{Folded, Known, Mark, Row};
+use super::shown::{Shown, beside_json, beside_words, rfc3339};
+use crate::timeline::{Folded, Known, Mark, Order, Row};
 
 /// Characters of a message that a row shows; the citation opens the rest.
 pub const MESSAGE: usize = 200;
@@ -35,7 +35,10 @@ impl<'a> Writer<'a> {
         match format {
             Format::Csv => {
                 let more = if metrics { ",metrics" } else { "" };
-                writeln!(out, "time,last_time,worker,source,kind,folded,count,mark,level,order,message,evidence,last_evidence{more}")?
+                writeln!(
+                    out,
+                    "time,last_time,worker,source,kind,folded,count,mark,level,order,status,message,evidence,last_evidence{more}"
+                )?
             }
             Format::Markdown => {
                 let (head, rule) = if metrics { (" metrics |", "---|") } else { ("", "") };
@@ -109,8 +112,8 @@ impl<'a> Writer<'a> {
     fn csv(&mut self, row: &Row) -> io::Result<()> {
         let last = row.last.as_deref();
         let mut cells = vec![
-            row.first.time(),
-            last.map(Shown::time).unwrap_or_default(),
+            utc(&row.first),
+            last.map(utc).unwrap_or_default(),
             row.first.worker.clone().unwrap_or_default(),
             row.first.source.clone(),
             row.first.kind.to_string(),
@@ -119,6 +122,7 @@ impl<'a> Writer<'a> {
             row.mark.map_or("", |m| m.name()).to_string(),
             row.first.level.unwrap_or("").to_string(),
             row.order.words().to_string(),
+            known(row),
             row.words(),
             row.first.locator(),
             last.map(Shown::locator).unwrap_or_default(),
@@ -129,6 +133,23 @@ impl<'a> Writer<'a> {
         let cells: Vec<_> = cells.iter().map(|c| safe::csv_field(c).into_owned()).collect();
         writeln!(self.out, "{}", cells.join(","))
     }
+}
+
+/// The stamp's start as RFC 3339, whatever its zone rests on; empty for an event without a stamp.
+fn utc(event: &Shown) -> String {
+    event.stamp.map_or_else(String::new, |stamp| rfc3339(stamp.start, stamp.width()))
+}
+
+/// What a program must know of a row before it takes its cells as they stand: status, and how well its time is known.
+fn known(row: &Row) -> String {
+    let mut words: Vec<String> = Some(row.status()).filter(|s| !s.is_empty()).into_iter().collect();
+    if row.first.assumed {
+        words.push("zone assumed".into());
+    }
+    if row.first.stamp.is_none() && row.order != Order::Unstamped {
+        words.push("no stamp".into());
+    }
+    words.join(", ")
 }
 
 /// When, of several events from the first to the last.
@@ -209,7 +230,8 @@ pub fn metrics_cell(row: &Row) -> String {
     row.first.beside.as_ref().map(|b| safe::markdown_cell(&beside_words(b).join("; "))).unwrap_or_default()
 }
 
-fn json(row: &Row) -> Json {
+/// A row as one JSON object.
+pub fn json(row: &Row) -> Json {
     if let Some(known) = row.known {
         return json_mark(row, known);
     }

@@ -8,7 +8,7 @@ use crate::gfm;
 use crate::program::Place;
 
 /// What people and programs write into logs to be seen elsewhere.
-const PIECES: &[&str] = &[
+pub const PIECES: &[&str] = &[
     "|",
     "\\|",
     "\\",

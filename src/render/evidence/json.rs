@@ -23,11 +23,17 @@ pub fn whole(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// One object an edge, and a last one about all.
-pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// One object an edge.
+pub fn edges(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
     for verdict in edged.verdicts() {
         write_json_line(out, "edge", edge(edged, verdict))?;
     }
+    Ok(())
+}
+
+/// One object an edge, and a last one about all.
+pub fn lines(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    edges(edged, out)?;
     let mut head = head(edged);
     head["type"] = json!("summary");
     write_json(out, &head, false)?;

@@ -48,6 +48,11 @@ impl Edged<'_> {
         }
     }
 
+    /// One JSON object an edge, a line each.
+    pub fn edge_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        json::edges(self, out)
+    }
+
     /// The verdicts that are shown.
     pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
         self.judged.verdicts.iter().filter(|v| self.only.is_empty() || self.only.contains(&v.edge))
