@@ -18,5 +18,6 @@ pub mod query;
 pub mod readiness;
 pub mod render;
 pub mod run;
+pub mod serve;
 pub mod store;
 pub mod timeline;

@@ -13,7 +13,8 @@ pub mod query;
 mod query_metrics;
 pub mod ready;
 pub mod scrape;
-mod settings;
+pub mod serve;
+pub(crate) mod settings;
 pub mod show;
 pub mod sources;
 pub mod timeline;
@@ -81,6 +82,7 @@ enum Command {
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
+    Serve(serve::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -100,6 +102,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
+        Command::Serve(args) => serve::run(&args, out, err),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),
