@@ -12,7 +12,6 @@ use crate::facts::masked;
 use crate::query::locate::Place;
 use crate::render::safe::{terminal, write_json};
 use crate::run;
-use crate::run::discover::Found;
 use crate::run::layout::small_text;
 use crate::run::source::is_named;
 
@@ -25,20 +24,20 @@ pub(crate) struct Lines {
 }
 
 /// Reads lines of such a file; `None` if it is no small text. Credentials are masked unless bodies are asked for.
-pub(crate) fn lines(found: &Found, place: Place, context: usize, bodies: bool) -> anyhow::Result<Option<Lines>> {
-    let (Place::Line(line), Some(text)) = (place, small_text(&found.path)) else { return Ok(None) };
+pub(crate) fn lines(path: &Path, name: &str, place: Place, context: usize, bodies: bool) -> anyhow::Result<Option<Lines>> {
+    let (Place::Line(line), Some(text)) = (place, small_text(path)) else { return Ok(None) };
     if text.contains('\0') {
         return Ok(None);
     }
     let text = if bodies { text } else { masked(&text) };
     let lines: Vec<&str> = text.lines().collect();
     let Some(at) = usize::try_from(line).ok().and_then(|l| l.checked_sub(1)).filter(|at| *at < lines.len()) else {
-        bail!("{}: no line {line}", terminal(&found.name));
+        bail!("{}: no line {line}", terminal(name));
     };
     let from = at.saturating_sub(context);
     let shown = (1..).zip(&lines).skip(from).take((at - from).saturating_add(context).saturating_add(1));
     let around = shown.map(|(number, text): (u64, _)| (number, text.to_string())).collect();
-    Ok(Some(Lines { name: found.name.clone(), line, around }))
+    Ok(Some(Lines { name: name.to_string(), line, around }))
 }
 
 /// Shows the line of such a file with its neighbours; `None` if the run has no small file of this path.
@@ -47,7 +46,7 @@ pub(super) fn show(path: &str, place: Place, run: &str, args: &Args, out: &mut d
     let Ok((listing, _)) = run::list(&[run.to_string()]) else { return Ok(None) };
     let same = |found: &Path| matches!((std::fs::canonicalize(found), std::fs::canonicalize(path)), (Ok(a), Ok(b)) if a == b);
     let Some(found) = listing.files.iter().find(|f| is_named(path, &f.key, &f.name) || same(&f.path)) else { return Ok(None) };
-    let Some(Lines { name, line, around }) = lines(found, place, args.context, args.bodies)? else { return Ok(None) };
+    let Some(Lines { name, line, around }) = lines(&found.path, &found.name, place, args.context, args.bodies)? else { return Ok(None) };
     match args.format {
         ShowFormat::Json => {
             let text = around.iter().find(|(number, _)| *number == line).map_or("", |(_, text)| text);

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod events;
 pub mod evidence;
 pub mod facts;
+pub mod html;
 pub mod metrics;
 pub mod opened;
 pub mod paint;

@@ -5,10 +5,19 @@
 //! ```
 //! Nothing is changed by a request. What a page shows is said by its address alone.
 
+pub mod asked;
+pub mod brush;
+pub mod find;
 pub mod headers;
+mod hits;
 pub mod host;
 pub mod limits;
 pub mod link;
+pub mod open;
+mod page;
+mod record;
+pub mod refused;
+mod routes;
 pub mod state;
 
 use std::net::SocketAddr;
@@ -16,9 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use axum::Router;
 use axum::middleware;
-use axum::routing::get;
 use corr_live::Stop;
 use tokio::net::TcpListener;
 
@@ -60,7 +67,7 @@ impl Server {
         let stop = Stop::new();
         stop.on_signals()?;
         say(local)?;
-        let routes = self.routes().layer(middleware::from_fn_with_state(Hosts::of(local), guard));
+        let routes = routes::routes(self).layer(middleware::from_fn_with_state(Hosts::of(local), guard));
         let asked = stop.clone();
         let served = axum::serve(listener, routes.into_make_service_with_connect_info::<Local>())
             .with_graceful_shutdown(async move { asked.soon().await });
@@ -76,10 +83,6 @@ impl Server {
             () = patience => {}
         }
         Ok(())
-    }
-
-    fn routes(self) -> Router {
-        Router::new().route("/", get(|| async { "corr" })).with_state(self)
     }
 }
 

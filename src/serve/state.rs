@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::brush::Columns;
 use crate::query::extent;
 use crate::query::sources::{self, Sources};
 use crate::run::discover::Listing;
@@ -34,9 +35,22 @@ pub struct View {
     pub number: u64,
     files: Vec<(PathBuf, Stat)>,
     extent: OnceLock<(Option<i64>, Option<i64>)>,
+    columns: OnceLock<Columns>,
 }
 
 impl View {
+    /// All events by column, counted by `count` when they are first asked for.
+    ///
+    /// # Errors
+    /// Those of `count`.
+    pub fn columns(&self, count: impl FnOnce() -> anyhow::Result<Columns>) -> anyhow::Result<Columns> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns.clone());
+        }
+        let counted = count()?;
+        Ok(self.columns.get_or_init(|| counted).clone())
+    }
+
     /// First and last stamp of the run.
     pub fn extent(&self) -> (Option<i64>, Option<i64>) {
         *self.extent.get_or_init(|| extent::extent(&self.sources.sources))
@@ -95,7 +109,7 @@ impl State {
                 sources.not_read.push(left);
             }
         }
-        Ok(View { run, sources, at: wall(), number, files, extent: OnceLock::new() })
+        Ok(View { run, sources, at: wall(), number, files, extent: OnceLock::new(), columns: OnceLock::new() })
     }
 }
 
