@@ -2,8 +2,9 @@
 
 mod program;
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use program::{copy_tree, words};
 
@@ -24,6 +25,10 @@ fn every_command_of_the_readme_answers() {
         }
         let command = line.replace("cargo run --release -- ", "corr ");
         let Some(arguments) = command.strip_prefix("corr ").filter(|_| shell) else { continue };
+        if arguments.starts_with("serve ") {
+            serves(arguments, temp.path());
+            continue;
+        }
         let output = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(arguments)).current_dir(temp.path()).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
@@ -56,4 +61,15 @@ fn every_command_of_the_readme_answers() {
             assert!(answer.lines().any(|l| l.starts_with(start.trim_end())), "the README shows\n{line}\nwhich is not in\n{answer}");
         }
     }
+}
+
+/// A command that goes on until it is ended: it says its address, on a port of its own.
+fn serves(arguments: &str, at: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corr"));
+    let mut child = command.args(words(arguments)).args(["--port", "0"]).current_dir(at).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("http://127.0.0.1:"), "{line}");
 }
