@@ -5,18 +5,18 @@
 //! ```
 //! Nothing is changed by a request. What a page shows is said by its address alone.
 
-pub mod asked;
-pub mod brush;
-pub mod find;
-pub mod headers;
+mod asked;
+mod brush;
+mod find;
+mod headers;
 mod hits;
-pub mod host;
+mod host;
 pub mod limits;
-pub mod link;
-pub mod open;
+mod link;
+mod open;
 mod page;
 mod record;
-pub mod refused;
+mod refused;
 mod routes;
 pub mod state;
 
