@@ -17,6 +17,7 @@ pub mod note;
 pub mod query;
 pub mod readiness;
 pub mod render;
+pub mod report;
 pub mod run;
 pub mod serve;
 pub mod store;

@@ -1,4 +1,4 @@
-//! Timelines and incident notes: as they were read once and found good (`tests/notes/`), against what is known to have happened in captures of shared/cases,
+//! Timelines, incident notes and pages of reports: as they were read once and found good (`tests/notes/`), against what is known to have happened in captures of shared/cases,
 //! and with log text that tries to leave its cell.
 //!
 //! `CORR_BLESS=1 cargo test --test notes` rewrites the files of `tests/notes`.
@@ -9,6 +9,8 @@ mod captures;
 mod gfm;
 #[path = "notes/hostile.rs"]
 mod hostile;
+#[path = "notes/page.rs"]
+mod page;
 mod program;
 #[path = "notes/refresh.rs"]
 mod refresh;

@@ -8,7 +8,6 @@ use anyhow::{Context as _, bail};
 use corr_evidence::compiled::Edges;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Activity, Attribution, Verdict};
-use corr_parsers::ids::IdKind;
 
 use super::exit;
 use super::query::zone_of_flags;
@@ -184,21 +183,10 @@ pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Wri
     window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, || extent(&sources.sources))
 }
 
-/// The requests that `--session` and `--request` ask for, or why there are none; `None` if all are meant.
-pub fn requests(session: Option<&str>, request: Option<&str>, evidence: &Evidence<'_>) -> Option<Result<BTreeSet<usize>, String>> {
-    let (kind, what, id) = match (session, request) {
-        (Some(id), _) => (Some(IdKind::Session), "session", id),
-        (None, Some(id)) => (None, "request", id),
-        (None, None) => return None,
-    };
-    let found: BTreeSet<usize> = evidence.identity.find(kind, id).into_iter().collect();
-    Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
-}
-
 /// What the flags ask about; `None`, with a word on why, if there is no such session, request or worker.
 fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>, err: &mut dyn Write) -> anyhow::Result<Option<Scope>> {
     let mut scope = Scope { window, ..Scope::default() };
-    match requests(args.session.as_deref(), args.request.as_deref(), evidence) {
+    match evidence.requests(args.session.as_deref(), args.request.as_deref()) {
         Some(Err(why)) => {
             writeln!(err, "corr: {}", terminal(&why))?;
             return Ok(None);

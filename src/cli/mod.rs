@@ -12,6 +12,7 @@ pub mod probe;
 pub mod query;
 mod query_metrics;
 pub mod ready;
+pub mod report;
 pub mod scrape;
 pub mod serve;
 pub(crate) mod settings;
@@ -19,7 +20,7 @@ pub mod show;
 pub mod sources;
 pub mod timeline;
 pub mod trace;
-mod window;
+pub(crate) mod window;
 
 use std::io::Write;
 
@@ -83,6 +84,7 @@ enum Command {
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
     Serve(serve::Args),
+    Report(Box<report::Args>),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -103,6 +105,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
         Command::Serve(args) => serve::run(&args, out, err),
+        Command::Report(args) => report::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use corr_evidence::scope::Scope;
 
-use super::edges::requests;
 use super::timeline::{self, Asking, Opened, Scoped};
 use super::{exit, window};
 use crate::evidence::{self, Beside, Evidence};
@@ -129,7 +128,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         Ok(())
     })?;
     let mut scope = Scope { window: closed, ..Scope::default() };
-    scope.requests = requests(asking.session.as_deref(), asking.request.as_deref(), &evidence).and_then(Result::ok);
+    scope.requests = evidence.requests(asking.session.as_deref(), asking.request.as_deref()).and_then(Result::ok);
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
     let (families, counters) = evidence.counters(&opened.run, &captures, &scope);
     let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");
@@ -173,7 +172,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
 }
 
 /// What was asked, in words.
-fn words(asking: &Asking) -> String {
+pub(super) fn words(asking: &Asking) -> String {
     let mut parts = Vec::new();
     let flags = [
         ("window", &asking.window),
@@ -192,7 +191,7 @@ fn words(asking: &Asking) -> String {
     if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
 }
 
-fn window_words(scoped: &Scoped) -> Option<String> {
+pub(super) fn window_words(scoped: &Scoped) -> Option<String> {
     if scoped.window == Window::default() {
         return None;
     }
@@ -241,7 +240,7 @@ fn command(args: &Args) -> String {
 }
 
 /// What was asked, as flags.
-fn flags(asking: &Asking) -> String {
+pub(super) fn flags(asking: &Asking) -> String {
     let mut parts = vec![shell(&asking.run)];
     let query = asking.query.join(" ");
     if !query.is_empty() {
@@ -272,7 +271,7 @@ fn flags(asking: &Asking) -> String {
     parts.join(" ")
 }
 
-fn push(parts: &mut Vec<String>, flag: &str, values: &[String]) {
+pub(super) fn push(parts: &mut Vec<String>, flag: &str, values: &[String]) {
     // A value that begins with `-` must touch its flag.
     parts.extend(
         values.iter().map(|v| if v.starts_with('-') { format!("--{flag}={}", shell(v)) } else { format!("--{flag} {}", shell(v)) }),

@@ -21,7 +21,7 @@ use crate::readiness::places::Places;
 use crate::readiness::{self, Readiness, windows};
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
-use crate::render::readiness::{Claimed, Lives, Unit};
+use crate::render::readiness::{Claimed, Lives, Unit, extent};
 use crate::render::safe::terminal;
 use crate::run::{self, Options};
 
@@ -291,56 +291,12 @@ fn chosen(
     for unit in all {
         let meant = if args.unit.is_empty() { readiness::is_server(unit) } else { args.unit.iter().any(|asked| is_meant(asked, unit)) };
         if meant {
-            units.push(within(all, unit, window));
+            units.push(Unit::within(all, unit, window));
         } else {
             others.push(windows::name_of(all, unit));
         }
     }
     Ok(Some((units, others)))
-}
-
-/// A unit with those runs that were there in a window.
-fn within(all: &[UnitHistory], unit: &UnitHistory, window: (Option<i64>, Option<i64>)) -> Unit {
-    let numbered = windows::numbers(unit);
-    let kept: Vec<usize> =
-        (0..unit.invocations.len()).filter(|at| unit.invocations.get(*at).is_some_and(|run| overlaps(run, window))).collect();
-    let pick = |at: &usize| unit.invocations.get(*at).cloned();
-    let mut shown = unit.clone();
-    shown.invocations = kept.iter().filter_map(pick).collect();
-    shown.loops.retain_mut(|found| {
-        let place = |at: usize| kept.iter().position(|kept| *kept == at);
-        match (place(found.first), place(found.last)) {
-            (Some(first), Some(last)) => {
-                (found.first, found.last) = (first, last);
-                true
-            }
-            _ => false,
-        }
-    });
-    Unit {
-        name: windows::name_of(all, unit),
-        numbers: kept.iter().map(|at| at + 1).collect(),
-        outages: kept.iter().map(|at| numbered.get(*at).copied().flatten()).collect(),
-        outside: unit.invocations.len() - kept.len(),
-        unit: shown,
-    }
-}
-
-/// When a run began at the latest, and ended at the earliest, as far as is known.
-fn extent(run: &Invocation) -> (Option<i64>, Option<i64>) {
-    let marks = || run.seen.iter().flat_map(|(_, seen)| [seen.first, seen.last]).filter_map(|mark| mark.wall);
-    let began = |instant: &Instant| instant.lower().or(instant.upper()).and_then(|mark| mark.wall).map(|wall| wall.start);
-    let first = began(&run.instants.started).or_else(|| marks().map(|wall| wall.start).min());
-    let last = run.instants.ended.upper().and_then(|mark| mark.wall).map(|wall| wall.end);
-    (first, last)
-}
-
-/// A run without times is in every window: nothing shows that it is not.
-fn overlaps(run: &Invocation, (since, until): (Option<i64>, Option<i64>)) -> bool {
-    let (first, last) = extent(run);
-    let after = since.zip(last).is_none_or(|(since, last)| last > since);
-    let before = until.zip(first).is_none_or(|(until, first)| first < until);
-    after && before
 }
 
 /// Judges a claim about one unit. What began before the window is not judged by it.

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use corr_parsers::clock::How;
-use corr_parsers::event::{Event, Secret, Withheld};
+use corr_parsers::event::Event;
 use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
-use corr_parsers::secret;
 use corr_parsers::stamp::{RawStamp, Zone};
 
 use super::{exit, index, settings};
@@ -19,10 +18,10 @@ use crate::query::expr::Expr;
 use crate::query::grammar::{self, quote};
 use crate::query::locate::{self, Place};
 use crate::query::sources::{self, Asked, Sources};
-use crate::render::opened::{Link, Opened, Read};
+use crate::render::opened::{Link, Opened, Read, raw_text};
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
-use crate::render::shown::{Shown, rfc3339, visible_text};
+use crate::render::shown::{Shown, rfc3339};
 use crate::render::sources::resolution;
 use crate::run::Options;
 use crate::run::bytes::Compression;
@@ -157,37 +156,6 @@ fn run_of(path: &Path) -> String {
         Some(dir) if !dir.as_os_str().is_empty() && dir.is_dir() => dir.display().to_string(),
         _ if path.exists() => path.display().to_string(),
         _ => ".".into(),
-    }
-}
-
-/// The record's own bytes, with what is withheld replaced. Where the payload was decoded from its envelope and something is withheld, the payload
-/// stands for the bytes.
-fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> Vec<u8> {
-    let raw = &bytes[record.offset..record.offset + record.len];
-    let whole = 0..record::trim_end(raw).len();
-    if bodies {
-        return raw[whole].to_vec();
-    }
-    if event.withheld.is_empty() {
-        // The envelope's own fields (a command line) can hold a credential too.
-        let hide = |span| Withheld { span, why: Secret::Credential, name: "credential" };
-        let spans: Vec<Withheld> = secret::find(raw).into_iter().map(hide).collect();
-        if spans.is_empty() {
-            return raw[whole].to_vec();
-        }
-        return visible_text(raw, whole, &spans).into_bytes();
-    }
-    match record.payload_at {
-        Some(at) => {
-            let lead = at - record.offset;
-            let moved = |w: &Withheld| Withheld { span: w.span.start + lead..w.span.end + lead, ..w.clone() };
-            let spans: Vec<Withheld> = event.withheld.iter().map(moved).collect();
-            visible_text(raw, whole, &spans).into_bytes()
-        }
-        None => {
-            let payload = visible_text(record.payload, 0..record.payload.len(), &event.withheld);
-            format!("(payload, decoded from its envelope) {payload}").into_bytes()
-        }
     }
 }
 

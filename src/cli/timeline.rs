@@ -1,6 +1,5 @@
 //! `corr timeline`: what happened, in the order of time, with noise folded.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,18 +7,15 @@ use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
 
-use super::edges::requests;
 use super::query::zone_of_flags;
 use super::query_metrics::{self, Joined, Wanted};
 use super::window::{self, Flags, Known, Times};
 use super::{exit, grouped, index};
-use crate::evidence::{Evidence, trace};
+use crate::evidence::Evidence;
 use crate::metrics::common::Covers;
-use crate::query::answer::{self, Question, Sort, Window};
-use crate::query::fetch::{Context, Reading};
-use crate::query::grammar::{self, quote};
+use crate::query::answer::{Question, Window};
 use crate::query::locate;
-use crate::query::matches::Matcher;
+use crate::query::rows::{self, Told};
 use crate::query::sources::{self, Sources};
 use crate::readiness::windows;
 use crate::render::events::Format;
@@ -28,13 +24,13 @@ use crate::render::safe;
 use crate::render::shown::rfc3339;
 use crate::render::timeline::Writer;
 use crate::run::{self, Options, Run};
-use crate::timeline::{Row, Settings, Timeline, Totals};
+use crate::timeline::{Row, Totals};
 
 /// Rows that are shown where nothing else is asked for.
-pub(super) const LIMIT: usize = 100;
+pub const LIMIT: usize = 100;
 
 /// What a timeline, or a note with one, is asked about.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct Asking {
     /// Run directory, file, or glob in quotes.
     #[arg(value_name = "RUN")]
@@ -171,16 +167,22 @@ pub(super) struct Scoped {
 impl Opened {
     /// Opens it; `None` if there is no source of events. `without` is a file that is none of the run's: the note itself.
     pub fn new(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Option<Opened>> {
+        let opened = Opened::open(asking, without)?;
+        Ok((!opened.sources.sources.is_empty()).then_some(opened))
+    }
+
+    /// Opens it, whatever there is.
+    pub fn open(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Opened> {
         let (runs, options) = (runs(asking), options(asking));
-        let run = run::open(&runs, &options)?;
+        let mut run = run::open(&runs, &options)?;
         let mut sources = sources::of(&run, &options, asking.store.as_deref())?;
-        let own = without.and_then(|path| std::fs::canonicalize(path).ok());
-        sources.sources.retain(|s| own.is_none() || std::fs::canonicalize(&s.path).ok() != own);
-        if sources.sources.is_empty() {
-            return Ok(None);
+        if let Some(own) = without.and_then(|path| std::fs::canonicalize(path).ok()) {
+            let is_own = |path: &Path| std::fs::canonicalize(path).is_ok_and(|path| path == own);
+            sources.sources.retain(|s| !is_own(&s.path));
+            run.sources.retain(|s| !is_own(&s.path));
         }
         let wanted = Wanted::read(&asking.metrics, &asking.map)?;
-        Ok(Some(Opened { sources, run, options, wanted }))
+        Ok(Opened { sources, run, options, wanted })
     }
 
     /// The captures of --metrics.
@@ -231,51 +233,11 @@ impl Opened {
     }
 }
 
-/// Requests of a session whose records are looked for; of more a query would be too long.
-const MOST_REQUESTS: usize = 2_000;
-
 impl Scoped {
     /// What is asked of the sources, or why nothing can be.
     pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Result<Question, String>> {
-        let mut text = asking.query.join(" ");
-        let alone = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
-        let mut expr = alone;
-        if let Some(evidence) = evidence
-            && let Some(found) = requests(asking.session.as_deref(), asking.request.as_deref(), evidence)
-        {
-            let found = match found {
-                Ok(found) => found,
-                Err(why) => return Ok(Err(why)),
-            };
-            if found.len() > MOST_REQUESTS {
-                return Ok(Err(format!(
-                    "{} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window",
-                    grouped(found.len() as u64)
-                )));
-            }
-            let of_request = |no: &usize| evidence.identity.requests.get(*no).map(|r| trace::clauses(evidence, r)).unwrap_or_default();
-            let mut clauses: BTreeSet<String> = found.iter().flat_map(of_request).collect();
-            clauses.extend(asking.session.as_ref().map(|id| format!("session:{}", quote(id))));
-            let ids: Vec<String> = clauses.into_iter().collect();
-            text = if text.trim().is_empty() { ids.join(" OR ") } else { format!("({text}) AND ({})", ids.join(" OR ")) };
-            expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
-        }
-        let matcher = Matcher::new(&expr)?;
-        let sort = Sort::Time(true);
-        Ok(Ok(Question { expr, matcher, window: self.window, sort, limit: 0, count_by: None, histogram: None, bodies: false }))
+        rows::question(&asking.query.join(" "), self.window, asking.session.as_deref(), asking.request.as_deref(), evidence)
     }
-}
-
-/// What was told, and what could not be.
-#[derive(Default)]
-pub(super) struct Told {
-    pub totals: Totals,
-    /// Hits whose stamps reach over an edge of the window.
-    pub at_edge: u64,
-    /// Sources that could not be read, or not to their end, with the reason.
-    pub failed: Vec<(String, String)>,
-    /// What of an index could not be used.
-    pub notes: Vec<String>,
 }
 
 /// Makes the rows of a question and gives each on, with the samples beside it.
@@ -286,22 +248,8 @@ pub(super) fn rows(
     joined: Option<&Joined<'_>>,
     give: &mut dyn FnMut(Row) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
-    let answer = answer::ask(question, &sources.sources)?;
-    let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
-    for (asking, source) in answer.asking.iter().zip(&sources.sources) {
-        if let Some(why) = &asking.failed {
-            told.failed.push((source.name.clone(), why.clone()));
-        }
-        if let Some(why) = &asking.index_failed {
-            told.notes.push(format!("{}: read without its index: {why}", source.name));
-        }
-    }
-    let settings = Settings {
-        all: asking.all,
-        limit: asking.limit,
-        chosen: !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some(),
-        several: answer.asking.iter().filter(|a| a.matched > 0).count() > 1,
-    };
+    let chosen = !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some();
+    let how = rows::How { all: asking.all, limit: asking.limit, chosen };
     let beside = joined.map(Joined::beside);
     let mut put = |mut row: Row| {
         if let Some(beside) = &beside {
@@ -314,23 +262,8 @@ pub(super) fn rows(
         }
         give(row)
     };
-    let mut timeline = Timeline::new(settings);
-    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
-    while let Some(blocks) = reading.next(BATCH) {
-        for event in blocks.into_iter().flat_map(|b| b.events) {
-            timeline.push(event, &mut put)?;
-        }
-    }
-    told.totals = timeline.finish(&mut put)?;
-    for (source, lost) in reading.lost {
-        let name = sources.sources.get(source).map_or("", |s| s.name.as_str());
-        told.failed.push((name.to_string(), format!("{}; {} of its events are not shown", lost.why, grouped(lost.hits))));
-    }
-    Ok(told)
+    rows::of(question, sources, how, &mut |_| {}, &mut put)
 }
-
-/// Hits that are read again at a time.
-const BATCH: usize = 1_000;
 
 fn summary(asking: &Asking, sources: &Sources, question: &Question, told: &Told) -> Json {
     let instant = |ns: Option<i64>| ns.map(|n| rfc3339(n, 1));

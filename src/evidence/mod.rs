@@ -94,6 +94,17 @@ impl<'s> Evidence<'s> {
         self.ledgers.iter().enumerate().filter(|(_, l)| own(l)).map(|(i, _)| i).collect()
     }
 
+    /// The requests that a session or a request by one of its ids are, or why there are none; `None` if all are meant.
+    pub fn requests(&self, session: Option<&str>, request: Option<&str>) -> Option<Result<BTreeSet<usize>, String>> {
+        let (kind, what, id) = match (session, request) {
+            (Some(id), _) => (Some(IdKind::Session), "session", id),
+            (None, Some(id)) => (None, "request", id),
+            (None, None) => return None,
+        };
+        let found: BTreeSet<usize> = self.identity.find(kind, id).into_iter().collect();
+        Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
+    }
+
     /// Judges a scope.
     pub fn judge(&self, scope: &Scope, beside: &Beside) -> Judged {
         let instruments = Instruments::new(&self.edges, &self.ledgers, &beside.families);

@@ -12,9 +12,8 @@ use crate::render::evidence::details::needed;
 use crate::render::evidence::{Edged, UNPROVABLE, table};
 use crate::render::safe::{fenced, markdown_cell, markdown_code, terminal};
 use crate::render::shown::rfc3339;
-use crate::render::sources::resolution;
+use crate::render::sources::{clock, resolution};
 use crate::render::timeline::{event_cell, metrics_cell, status_cell, times, who};
-use crate::store::manifest::rule_name;
 use crate::timeline::{Row, Seen, Totals};
 
 /// All that a note says.
@@ -206,19 +205,6 @@ impl Note<'_> {
 /// A command as it is, unless it would end the fence.
 fn fence_safe(command: &str) -> String {
     if command.contains("```") { fenced(command) } else { terminal(command).into_owned() }
-}
-
-fn clock(source: &Asked) -> String {
-    let clock = &source.clock;
-    let mut text = match clock.how {
-        How::Zoned => format!("zoned: {}", clock.evidence),
-        How::Assumed => format!("{} ASSUMED: {}", rule_name(clock.rule), clock.evidence),
-        _ => format!("{}: {}", rule_name(clock.rule), clock.evidence),
-    };
-    if let Some((low, high)) = clock.residual {
-        let _ = write!(text, "; residual {:.3} to {:.3} s", low as f64 / 1e9, high as f64 / 1e9);
-    }
-    text
 }
 
 /// The day on which all rows lie.

@@ -20,6 +20,7 @@ pub mod pattern;
 pub mod phases;
 pub mod plan;
 pub mod rank;
+pub mod rows;
 pub mod scan;
 pub mod sources;
 pub mod subject;

@@ -44,9 +44,14 @@ impl Html {
         self
     }
 
-    /// A number of the program's own.
-    pub fn number(&mut self, n: impl Into<f64>) -> &mut Html {
-        let _ = write!(self.0, "{}", n.into());
+    /// Texts, each on a line of its own.
+    pub fn text_lines(&mut self, lines: &[String]) -> &mut Html {
+        for (i, line) in lines.iter().enumerate() {
+            if i > 0 {
+                self.0.push('\n');
+            }
+            self.text(line);
+        }
         self
     }
 

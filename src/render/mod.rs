@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod opened;
 pub mod paint;
 pub mod readiness;
+pub mod report;
 pub mod safe;
 pub mod shown;
 pub mod sources;

@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
+use corr_parsers::event::{Event, Secret, Withheld};
+use corr_parsers::record::{self, Record};
+use corr_parsers::secret;
 use serde_json::{Value as Json, json};
 
 use super::events::plain;
 use super::paint::{Paint, Tone};
 use super::safe;
-use super::shown::Shown;
+use super::shown::{Shown, visible_text};
 
 /// A record and what is told of it.
 pub struct Opened {
@@ -26,6 +29,37 @@ pub struct Read {
     pub raw: Vec<u8>,
     /// How its time was found, in sentences.
     pub clock: Vec<String>,
+}
+
+/// The record's own bytes, with what is withheld replaced. Where the payload was decoded from its envelope and something is withheld, the payload
+/// stands for the bytes.
+pub fn raw_text(bytes: &[u8], record: &Record<'_>, event: &Event<'_>, bodies: bool) -> Vec<u8> {
+    let raw = &bytes[record.offset..record.offset + record.len];
+    let whole = 0..record::trim_end(raw).len();
+    if bodies {
+        return raw[whole].to_vec();
+    }
+    if event.withheld.is_empty() {
+        // The envelope's own fields (a command line) can hold a credential too.
+        let hide = |span| Withheld { span, why: Secret::Credential, name: "credential" };
+        let spans: Vec<Withheld> = secret::find(raw).into_iter().map(hide).collect();
+        if spans.is_empty() {
+            return raw[whole].to_vec();
+        }
+        return visible_text(raw, whole, &spans).into_bytes();
+    }
+    match record.payload_at {
+        Some(at) => {
+            let lead = at - record.offset;
+            let moved = |w: &Withheld| Withheld { span: w.span.start + lead..w.span.end + lead, ..w.clone() };
+            let spans: Vec<Withheld> = event.withheld.iter().map(moved).collect();
+            visible_text(raw, whole, &spans).into_bytes()
+        }
+        None => {
+            let payload = visible_text(record.payload, 0..record.payload.len(), &event.withheld);
+            format!("(payload, decoded from its envelope) {payload}").into_bytes()
+        }
+    }
 }
 
 /// Where else an id stands.

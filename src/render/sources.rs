@@ -12,14 +12,17 @@ pub use text::write_text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 
+use crate::query::sources::Asked;
 use crate::run::Run;
 use crate::run::coverage::Coverage;
 use crate::run::layout::RunLayout;
 use crate::run::missing::{self, Missing};
 use crate::run::source::{Class, NotRead, Source};
 use crate::store::captures::Kept;
+use crate::store::manifest::rule_name;
 
 /// Metrics files of one folder and layout.
 pub struct Metrics {
@@ -156,6 +159,20 @@ fn duration(ns: i64) -> String {
         s if s < 7200.0 => format!("{:.1} min", s / 60.0),
         s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
         s => format!("{:.1} d", s / 86_400.0),
+    }
+}
+
+/// What a source's clock is, who says so, and how well it holds.
+pub fn clock(source: &Asked) -> String {
+    let clock = &source.clock;
+    let text = match clock.how {
+        How::Zoned => format!("zoned: {}", clock.evidence),
+        How::Assumed => format!("{} ASSUMED: {}", rule_name(clock.rule), clock.evidence),
+        _ => format!("{}: {}", rule_name(clock.rule), clock.evidence),
+    };
+    match clock.residual {
+        Some((low, high)) => format!("{text}; residual {:.3} to {:.3} s", low as f64 / 1e9, high as f64 / 1e9),
+        None => text,
     }
 }
 

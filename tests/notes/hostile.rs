@@ -90,7 +90,7 @@ const PIECES: &[&str] = &[
     "<https://x.y>",
 ];
 
-fn hostile() -> impl Strategy<Value = String> {
+pub fn hostile() -> impl Strategy<Value = String> {
     let piece =
         prop_oneof![6 => prop::sample::select(PIECES).prop_map(String::from), 1 => any::<char>().prop_map(String::from), 1 => "[ -~]{1,6}"];
     prop::collection::vec(piece, 1..12).prop_map(|p| p.concat())
@@ -134,7 +134,7 @@ proptest! {
 }
 
 /// Writes a run of such lines: in JSON, where a message has line ends too, and as plain text.
-fn run(place: &Place, messages: &[String]) {
+pub fn run(place: &Place, messages: &[String]) {
     let mut lines = String::new();
     let mut text = String::new();
     for (i, message) in messages.iter().enumerate() {

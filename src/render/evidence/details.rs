@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
+use corr_evidence::definition::Signal;
+use corr_evidence::verdict::{Attribution, Counter, Missing, Proof, Verdict};
 
 use super::json::reproduce;
 use super::{Edged, UNPROVABLE, figure};
@@ -55,15 +56,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write)
     }
     to_whom("request", &verdict.request, out)?;
     to_whom("session", &verdict.session, out)?;
-    let missing: Vec<String> = verdict
-        .missing
-        .iter()
-        .filter_map(|m| {
-            let title = &edged.evidence.edges.instruments().get(m.instrument)?.title;
-            let cite = m.cite.map_or(String::new(), |c| format!(" by {}", edged.evidence.locator(c)));
-            Some(format!("{title} ({}{cite})", m.why))
-        })
-        .collect();
+    let missing: Vec<String> = verdict.missing.iter().filter_map(|m| absent(edged, m)).collect();
     if !missing.is_empty() {
         writeln!(out, "  not there: {}", terminal(&missing.join("; ")))?;
     }
@@ -73,11 +66,16 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Write)
     Ok(())
 }
 
+/// An instrument that could have shown an edge: `the request trace (not captured)`.
+pub fn absent(edged: &Edged<'_>, missing: &Missing) -> Option<String> {
+    let title = &edged.evidence.edges.instruments().get(missing.instrument)?.title;
+    let cite = missing.cite.map_or(String::new(), |c| format!(" by {}", edged.evidence.locator(c)));
+    Some(format!("{title} ({}{cite})", missing.why))
+}
+
 fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(signal) = edged.evidence.edges.get(proof.signal) else { return Ok(()) };
-    let amount = proof.amount.map_or(String::new(), |a| format!(", {} {}", figure(a), signal.counts));
-    let requests = if proof.requests > 0 { format!(" of {} requests", grouped(proof.requests)) } else { String::new() };
-    writeln!(out, "  {how} {}: {} records{requests}{amount}", terminal(&signal.id), grouped(proof.records))?;
+    writeln!(out, "  {how} {}: {}", terminal(&signal.id), terminal(&proof_words(signal, proof)))?;
     let cites: Vec<String> = proof.cites.iter().map(|c| edged.evidence.locator(*c)).collect();
     if !cites.is_empty() {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(&cites.join(" … "))))?;
@@ -112,19 +110,8 @@ fn counters(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Wr
 
 fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Ok(()) };
-    let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
-    let base = if counter.base > 0.0 { format!("; {} before the first sample of a process", figure(counter.base)) } else { String::new() };
-    let whose = counter.worker.as_ref().map_or(counter.endpoint.clone(), |w| format!("{w} ({})", counter.endpoint));
     let direct = if signal.direct { "counter" } else { "consistent with it, and no proof: counter" };
-    let resets = if counter.resets > 0 { format!("; reset {} times", counter.resets) } else { String::new() };
-    writeln!(
-        out,
-        "  {direct} {} of {}: {} {}{most}{base}{resets}",
-        terminal(&counter.series),
-        terminal(&whose),
-        figure(counter.inner),
-        terminal(&signal.counts)
-    )?;
+    writeln!(out, "  {direct} {}", terminal(&counter_words(signal, counter)))?;
     for cite in &counter.cites {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(cite)))?;
     }
@@ -132,26 +119,46 @@ fn counter(edged: &Edged<'_>, counter: &Counter, paint: Paint, out: &mut dyn Wri
 }
 
 fn to_whom(what: &str, of: &Attribution, out: &mut dyn Write) -> io::Result<()> {
-    let (rest, needs) = match of {
-        Attribution::Nothing => return Ok(()),
-        Attribution::Proven { k, n, rest, needs } => {
-            writeln!(out, "  {what}: proven {k} of {n}")?;
-            (rest, needs.as_deref())
-        }
-        Attribution::Unprovable { n, reasons, needs } => {
-            let of = n.map_or(String::new(), |n| format!(" of {n}"));
-            writeln!(out, "  {what}: {UNPROVABLE}{of}")?;
-            (reasons, Some(needs.as_str()))
-        }
-    };
-    for (reason, count) in rest {
-        let count = if *count > 0 { format!("{count} {UNPROVABLE}: ") } else { String::new() };
-        writeln!(out, "    {count}{}", terminal(reason))?;
-    }
-    if let Some(needs) = needs.filter(|n| !n.is_empty()) {
-        writeln!(out, "    needs: {}", terminal(needs))?;
+    let lines = attributed(of);
+    let Some((first, rest)) = lines.split_first() else { return Ok(()) };
+    writeln!(out, "  {what}: {first}")?;
+    for line in rest {
+        writeln!(out, "    {}", terminal(line))?;
     }
     Ok(())
+}
+
+/// To whom it happened: of how many that is proven, why it is not of the others, and what would prove it. Empty where there is nobody.
+pub fn attributed(of: &Attribution) -> Vec<String> {
+    let (first, rest, needs) = match of {
+        Attribution::Nothing => return Vec::new(),
+        Attribution::Proven { k, n, rest, needs } => (format!("proven {k} of {n}"), rest, needs.as_deref()),
+        Attribution::Unprovable { n, reasons, needs } => {
+            (format!("{UNPROVABLE}{}", n.map_or(String::new(), |n| format!(" of {n}"))), reasons, Some(needs.as_str()))
+        }
+    };
+    let reason = |(reason, count): (&String, &usize)| {
+        let count = if *count > 0 { format!("{count} {UNPROVABLE}: ") } else { String::new() };
+        format!("{count}{reason}")
+    };
+    let needs = needs.filter(|n| !n.is_empty()).map(|needs| format!("needs: {needs}"));
+    [first].into_iter().chain(rest.iter().map(reason)).chain(needs).collect()
+}
+
+/// What a signal shows: `40 records of 40 requests, 1 024 tokens`.
+pub fn proof_words(signal: &Signal, proof: &Proof) -> String {
+    let amount = proof.amount.map_or(String::new(), |a| format!(", {} {}", figure(a), signal.counts));
+    let requests = if proof.requests > 0 { format!(" of {} requests", grouped(proof.requests)) } else { String::new() };
+    format!("{} records{requests}{amount}", grouped(proof.records))
+}
+
+/// What a counter did: its series, whose it is, and how much it counted.
+pub fn counter_words(signal: &Signal, counter: &Counter) -> String {
+    let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
+    let base = if counter.base > 0.0 { format!("; {} before the first sample of a process", figure(counter.base)) } else { String::new() };
+    let whose = counter.worker.as_ref().map_or(counter.endpoint.clone(), |w| format!("{w} ({})", counter.endpoint));
+    let resets = if counter.resets > 0 { format!("; reset {} times", counter.resets) } else { String::new() };
+    format!("{} of {whose}: {} {}{most}{base}{resets}", counter.series, figure(counter.inner), signal.counts)
 }
 
 /// Shares, and what was held against each other.

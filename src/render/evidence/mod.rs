@@ -53,7 +53,8 @@ impl Edged<'_> {
         self.judged.verdicts.iter().filter(|v| self.only.is_empty() || self.only.contains(&v.edge))
     }
 
-    fn id(&self, verdict: &Verdict) -> &str {
+    /// The name of its edge.
+    pub fn id(&self, verdict: &Verdict) -> &str {
         self.evidence.edges.edges().get(verdict.edge).map_or("", |e| e.id.as_str())
     }
 }

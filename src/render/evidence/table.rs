@@ -12,7 +12,8 @@ use crate::render::safe::{csv_field, markdown_cell, terminal};
 
 const HEAD: [&str; 5] = ["edge", "activity", "count", "request", "session"];
 
-fn count(verdict: &Verdict) -> String {
+/// How often, and how much.
+pub fn count(verdict: &Verdict) -> String {
     let unit = &verdict.unit;
     let mut parts = Vec::new();
     if let Some(count) = verdict.count {

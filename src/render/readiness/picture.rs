@@ -1,11 +1,9 @@
-//! One bar for each run of a unit, on one axis of time, with its phases marked: as text and as SVG.
+//! One bar for each run of a unit, on one axis of time, with its phases marked: as text; a report draws the same bars.
 
 use corr_readiness::history::{Invocation, Verdict};
 use corr_readiness::{Instant, Mark};
 
 use super::Unit;
-use super::words;
-use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
 
 /// Columns of a bar as text.
@@ -35,17 +33,19 @@ impl Phase {
         }
     }
 
-    fn colour(self) -> &'static str {
+    /// The name of its style in a page.
+    pub fn class(self) -> &'static str {
         match self {
-            Phase::Starting => "#d0d0d0",
-            Phase::Loading => "#f2c14e",
-            Phase::Loaded => "#f78154",
-            Phase::Ready => "#4d9078",
-            Phase::Stopping => "#5b6c9d",
+            Phase::Starting => "starting",
+            Phase::Loading => "loading",
+            Phase::Loaded => "loaded",
+            Phase::Ready => "ready",
+            Phase::Stopping => "stopping",
         }
     }
 
-    fn name(self) -> &'static str {
+    /// In words.
+    pub fn name(self) -> &'static str {
         match self {
             Phase::Starting => "starting",
             Phase::Loading => "loading",
@@ -56,7 +56,8 @@ impl Phase {
     }
 }
 
-const PHASES: [Phase; 5] = [Phase::Starting, Phase::Loading, Phase::Loaded, Phase::Ready, Phase::Stopping];
+/// All of them, in the order of a life.
+pub const PHASES: [Phase; 5] = [Phase::Starting, Phase::Loading, Phase::Loaded, Phase::Ready, Phase::Stopping];
 
 /// What the picture's signs mean.
 pub const LEGEND: &str =
@@ -186,82 +187,6 @@ fn line(bar: &Bar, axis: (i64, i64)) -> String {
     cells.iter().collect()
 }
 
-/// A picture for a report: one group a run, whose parts say their times as titles. A whole `<svg>` element of fixed size.
-pub fn svg(unit: &Unit) -> String {
-    const WIDTH: f64 = 900.0;
-    const ROW: f64 = 26.0;
-    const LEFT: f64 = 60.0;
-    let bars = bars(unit);
-    let Some(axis) = axis(&bars) else { return String::new() };
-    let x = |at: i64| {
-        let share = (at.saturating_sub(axis.0)) as f64 / (axis.1.saturating_sub(axis.0)).max(1) as f64;
-        LEFT + share.clamp(0.0, 1.0) * (WIDTH - LEFT - 20.0)
-    };
-    let height = 70.0 + ROW * bars.len() as f64;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<title>{}</title>\n",
-        escaped(&unit.name)
-    );
-    for (row, bar) in bars.iter().enumerate() {
-        let y = 20.0 + ROW * row as f64;
-        let number = unit.numbers.get(bar.run).copied().unwrap_or_default();
-        let verdict = unit.unit.invocations.get(bar.run).map_or("", |run| words::verdict(run.verdict));
-        out.push_str(&format!(
-            "<g>\n<title>#{number}: {}</title>\n<text x=\"8\" y=\"{:.1}\">#{number}</text>\n",
-            escaped(verdict),
-            y + 13.0
-        ));
-        for (phase, from, until) in &bar.phases {
-            let width = (x(*until) - x(*from)).max(1.0);
-            out.push_str(&format!(
-                "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"16\" fill=\"{}\"><title>{}: {} to {}</title></rect>\n",
-                x(*from),
-                phase.colour(),
-                phase.name(),
-                rfc3339(*from, 1_000),
-                rfc3339(*until, 1_000)
-            ));
-        }
-        let mut sign = |at: i64, exact: bool, letter: &str| {
-            let bound = if exact { "" } else { "?" };
-            out.push_str(&format!("<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{letter}{bound}</text>\n", x(at), y + 13.0));
-        };
-        if let Some((at, exact)) = bar.ready {
-            sign(at, exact, "R");
-        }
-        if let Some((at, exact, died)) = bar.ended {
-            sign(at, exact, if died { "X" } else { "E" });
-        }
-        out.push_str("</g>\n");
-    }
-    let foot = 20.0 + ROW * bars.len() as f64 + 14.0;
-    out.push_str(&format!("<text x=\"{LEFT}\" y=\"{foot:.1}\">{}</text>\n", rfc3339(axis.0, 1_000_000_000)));
-    out.push_str(&format!(
-        "<text x=\"{:.1}\" y=\"{foot:.1}\" text-anchor=\"end\">{}</text>\n",
-        WIDTH - 20.0,
-        rfc3339(axis.1, 1_000_000_000)
-    ));
-    for (place, phase) in PHASES.iter().enumerate() {
-        let left = LEFT + 140.0 * place as f64;
-        out.push_str(&format!(
-            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{}\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
-            foot + 10.0,
-            phase.colour(),
-            left + 16.0,
-            foot + 20.0,
-            phase.name()
-        ));
-    }
-    out.push_str("</svg>\n");
-    out
-}
-
-/// Text for XML: made harmless first.
-fn escaped(text: &str) -> String {
-    terminal(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,7 +211,6 @@ mod tests {
         assert_eq!(drawn.chars().count(), COLUMNS);
         assert!(drawn.starts_with("··········░░░░░░░░░░R█"), "{drawn}");
         assert!(drawn.trim_end().ends_with("█X?"), "{drawn}");
-        assert_eq!(escaped("a<b>\"&\u{1b}"), "a&lt;b&gt;&quot;&amp;\\x1b");
     }
 
     /// Polls of a server that came, went and came back.
@@ -313,9 +237,5 @@ mod tests {
         assert_eq!(bars.len(), 2);
         let lines = text(&unit, &bars);
         assert!(lines.len() == 3 && lines[1].contains("R?") && lines[1].contains("X?"), "{lines:#?}");
-        let drawn = svg(&unit);
-        assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n") && drawn.contains("<title>a&lt;b</title>"), "{drawn}");
-        assert_eq!(drawn.matches("<g>").count(), 2);
-        assert_eq!(drawn.matches('<').count(), drawn.matches('>').count());
     }
 }

@@ -1,0 +1,151 @@
+//! Lives of servers: bars on the report's axis, and a row a run.
+
+use super::{cites, panel, table};
+use crate::cli::grouped;
+use crate::render::html::Html;
+use crate::render::readiness::picture::{self, Bar, PHASES};
+use crate::render::readiness::{Unit, words};
+use crate::render::shown::rfc3339;
+use crate::report::{Lives, Records};
+
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 12.0;
+const ROW: f64 = 26.0;
+/// Bars of a unit that are drawn, the last ones.
+const BARS: usize = 60;
+
+/// Bars and rows.
+pub fn lives(lives: &Lives, axis: Option<(i64, i64)>, records: &Records) -> Html {
+    panel("lives", "Servers: starts, stops and restarts", |html| {
+        if lives.runs.is_empty() {
+            html.raw("<p>No record here is of a start, a stop or a ready server.</p>");
+        } else {
+            legend(html);
+        }
+        for unit in &lives.units {
+            html.with_text("h3", &[], &unit.name);
+            html.element(
+                "div",
+                &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Bars of a server's runs")],
+                |html| {
+                    bars(html, unit, axis);
+                },
+            );
+        }
+        if !lives.runs.is_empty() {
+            let heads = &[
+                "server",
+                "run",
+                "how it went",
+                "why it began",
+                "started",
+                "ready",
+                "start to ready",
+                "away before",
+                "ended",
+                "traps",
+                "where",
+            ];
+            table(html, "lives", "Runs of servers", heads, |html| {
+                for run in &lives.runs {
+                    html.element("tr", &[], |html| {
+                        html.with_text("th", &[("scope", "row")], &run.unit).with_text("td", &[], &format!("#{}", run.number));
+                        for text in [&run.verdict, &run.cause, &run.started, &run.ready, &run.start_to_ready, &run.away, &run.ended] {
+                            html.with_text("td", &[], text);
+                        }
+                        html.with_text("td", &[], &run.traps.join("; "));
+                        html.element("td", &[], |html| cites::cites(html, &run.cites, records));
+                    });
+                }
+            });
+        }
+        if lives.left_out > 0 {
+            html.element("p", &[("class", "note")], |html| {
+                html.text(&grouped(lives.left_out)).raw(" earlier runs are left out: <code>corr ready RUN --limit 0</code> shows all.");
+            });
+        }
+        if !lives.cannot_say.is_empty() {
+            html.raw("<h3>What cannot be said</h3>");
+            html.element("ul", &[], |html| {
+                for text in &lives.cannot_say {
+                    html.with_text("li", &[], text);
+                }
+            });
+        }
+    })
+}
+
+fn legend(html: &mut Html) {
+    html.element("ul", &[("class", "legend")], |html| {
+        for phase in PHASES {
+            html.element("li", &[], |html| {
+                let class = format!("phase {}", phase.class());
+                html.element("svg", &[("class", "key"), ("viewBox", "0 0 34 10"), ("aria-hidden", "true")], |html| {
+                    html.empty("rect", &[("class", &class), ("x", "0"), ("y", "0"), ("width", "34"), ("height", "10")]);
+                });
+                html.raw(" ").text(phase.name());
+            });
+        }
+        html.raw("<li><b>R</b> ready</li><li><b>E</b> ended</li><li><b>X</b> died</li><li><b>?</b> known as a bound only</li>");
+    });
+}
+
+fn bars(html: &mut Html, unit: &Unit, axis: Option<(i64, i64)>) {
+    let all = picture::bars(unit);
+    let bars = all.get(all.len().saturating_sub(BARS)..).unwrap_or(&all);
+    let own = bars.iter().map(|bar| (bar.from, bar.until)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let Some((from, until)) = axis.or(own).filter(|_| !bars.is_empty()) else {
+        html.raw("<p>None of its records has a time.</p>");
+        return;
+    };
+    let x = |at: i64| {
+        let share = at.saturating_sub(from) as f64 / until.saturating_sub(from).max(1) as f64;
+        LEFT + share.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
+    };
+    let foot = 8.0 + ROW * bars.len() as f64;
+    let size = format!("0 0 {WIDTH} {}", foot + 20.0);
+    html.element(
+        "svg",
+        &[("class", "bars"), ("viewBox", &size), ("role", "img"), ("aria-label", &format!("Runs of {}", unit.name))],
+        |html| {
+            for (row, bar) in bars.iter().enumerate() {
+                one(html, unit, bar, 8.0 + ROW * row as f64, &x);
+            }
+            at(html, "axis", "start", (LEFT, foot + 14.0), &rfc3339(from, 1_000_000_000));
+            at(html, "axis", "end", (WIDTH - RIGHT, foot + 14.0), &rfc3339(until, 1_000_000_000));
+        },
+    );
+}
+
+fn one(html: &mut Html, unit: &Unit, bar: &Bar, y: f64, x: &dyn Fn(i64) -> f64) {
+    let number = unit.numbers.get(bar.run).copied().unwrap_or_default();
+    let verdict = unit.unit.invocations.get(bar.run).map_or("", |run| words::verdict(run.verdict));
+    html.element("g", &[], |html| {
+        html.with_text("title", &[], &format!("#{number}: {verdict}"));
+        at(html, "number", "start", (4.0, y + 13.0), &format!("#{number}"));
+        for (phase, from, until) in &bar.phases {
+            let width = (x(*until) - x(*from)).max(1.0);
+            let class = format!("phase {}", phase.class());
+            let place = [x(*from), y, width].map(|n| format!("{n:.1}"));
+            let [left, top, wide] = &place;
+            html.element("rect", &[("class", &class), ("x", left), ("y", top), ("width", wide), ("height", "16")], |html| {
+                html.with_text("title", &[], &format!("{}: {} to {}", phase.name(), rfc3339(*from, 1_000), rfc3339(*until, 1_000)));
+            });
+        }
+        let mut sign = |instant: i64, exact: bool, letter: &str| {
+            let bound = if exact { "" } else { "?" };
+            at(html, "sign", "middle", (x(instant), y + 13.0), &format!("{letter}{bound}"));
+        };
+        if let Some((instant, exact)) = bar.ready {
+            sign(instant, exact, "R");
+        }
+        if let Some((instant, exact, died)) = bar.ended {
+            sign(instant, exact, if died { "X" } else { "E" });
+        }
+    });
+}
+
+fn at(html: &mut Html, class: &'static str, anchor: &'static str, (x, y): (f64, f64), text: &str) {
+    html.with_text("text", &[("class", class), ("text-anchor", anchor), ("x", &format!("{x:.1}")), ("y", &format!("{y:.1}"))], text);
+}

@@ -1,0 +1,90 @@
+//! The records that a report cites, as `corr show` shows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use corr_parsers::event::Event;
+use corr_parsers::record::Record;
+
+use super::Base;
+use super::model::{Cite, Facts, Figures, Lives, Pipeline, Raw, Records, Timeline};
+use crate::facts::masked;
+use crate::query::locate::{self, Place};
+use crate::render::opened::raw_text;
+use crate::run::events::{self, Start};
+use crate::run::layout::small_text;
+
+/// Bytes of one record that are kept; `corr show` has all.
+const MOST_OF_ONE: usize = 1_500;
+/// Bytes of all records together.
+const MOST: usize = 3_500_000;
+
+/// Every citation, those of verdicts before those of rows: where not all records fit these stay.
+pub fn all<'c>(timeline: &'c Timeline, facts: &'c Facts, pipeline: &'c Pipeline, lives: &'c Lives, figures: &'c Figures) -> Vec<&'c Cite> {
+    let sides = facts.disagreements.iter().flat_map(|d| &d.sides);
+    let mut cites: Vec<&Cite> = Vec::new();
+    cites.extend(pipeline.edges.iter().flat_map(|e| &e.shows).flat_map(|s| &s.cites));
+    cites.extend(pipeline.beware.iter().flat_map(|b| &b.cites));
+    cites.extend(lives.runs.iter().flat_map(|r| &r.cites));
+    cites.extend(figures.rows.iter().flat_map(|r| &r.cites));
+    cites.extend(facts.rows.iter().chain(sides).flat_map(|r| &r.cites));
+    cites.extend(timeline.rows.iter().flat_map(|r| &r.cites));
+    cites
+}
+
+/// Reads them.
+pub fn read(base: Base<'_>, cites: &[&Cite]) -> Records {
+    let mut records = Records::default();
+    let mut room = MOST;
+    let mut wanted: BTreeSet<(u32, u64)> = BTreeSet::new();
+    let mut small: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
+    for cite in cites {
+        match cite.at {
+            Some(at) if wanted.insert(at) => match record(base, at) {
+                Some(raw) if raw.bytes.len() <= room => {
+                    room -= raw.bytes.len();
+                    records.by.insert(at, raw);
+                }
+                Some(_) => records.left_out += 1,
+                None => {}
+            },
+            Some(_) => {}
+            None => {
+                if let Some(raw) = line(base, &cite.text, &mut small) {
+                    records.lines.insert(cite.text.clone(), raw);
+                }
+            }
+        }
+    }
+    records
+}
+
+fn record(base: Base<'_>, (source, offset): (u32, u64)) -> Option<Raw> {
+    let source = base.sources.sources.get(source as usize)?;
+    let bytes = source.bytes().ok()?;
+    let offset = usize::try_from(offset).ok().filter(|at| *at < bytes.len())?;
+    let start = Start { offset, line: 0, order: None };
+    let raw = |record: &Record<'_>, event: &Event<'_>| cut(raw_text(bytes, record, event, false));
+    events::one(bytes, &source.layout, source.timing(), start, |record, event, _| raw(record, event))
+}
+
+fn cut(mut bytes: Vec<u8>) -> Raw {
+    let mut end = bytes.len().min(MOST_OF_ONE);
+    // Not in the middle of a character.
+    while end < bytes.len() && end > 0 && bytes.get(end).is_some_and(|b| b & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    let cut = (bytes.len() - end) as u64;
+    bytes.truncate(end);
+    Raw { bytes, cut }
+}
+
+/// A line of a file that holds no events: a plan, a launch command.
+fn line(base: Base<'_>, text: &str, small: &mut BTreeMap<String, Option<Vec<String>>>) -> Option<Raw> {
+    let (path, place) = locate::locator(text, None).ok()?;
+    let Place::Line(number) = place else { return None };
+    let source = base.run.sources.iter().find(|s| s.name == path)?;
+    let read = || small_text(&source.path).filter(|t| !t.contains('\0')).map(|t| masked(&t).lines().map(String::from).collect());
+    let lines = small.entry(path).or_insert_with(read).as_ref()?;
+    let at = usize::try_from(number).ok()?.checked_sub(1)?;
+    Some(cut(lines.get(at)?.clone().into_bytes()))
+}

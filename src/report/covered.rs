@@ -1,0 +1,119 @@
+//! What was read, what it covers, on which clock, and what is not there.
+
+use corr_metrics::coverage::{self, Gap};
+use corr_metrics::model::Clock;
+use corr_parsers::clock::How;
+
+use super::Base;
+use super::model::{CaptureRow, Covered, EndpointRow, GapRow, MissingRow, SourceRow};
+use crate::evidence::Evidence;
+use crate::metrics::around::Around;
+use crate::metrics::asked::Captured;
+use crate::metrics::span::Span;
+use crate::query::rows::Told;
+use crate::query::sources::Asked;
+use crate::render::metrics::seconds;
+use crate::render::sources::{clock, resolution};
+
+/// Gaps of an endpoint that are kept, the longest.
+const GAPS: usize = 40;
+
+/// What was read.
+pub fn of(base: Base<'_>, evidence: &Evidence<'_>, told: &Told, closed: Option<(i64, i64)>) -> Covered {
+    let mut not_read: Vec<(String, String)> = Vec::new();
+    let files = base.sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&base.captures.not_read);
+    for (name, why) in files.map(|n| (n.name.clone(), n.why.clone())).chain(told.failed.iter().cloned()) {
+        if !not_read.iter().any(|(known, _)| *known == name) {
+            not_read.push((name, why));
+        }
+    }
+    let span = |name: &str| {
+        let of = |l: &&corr_evidence::ledger::SourceLedger| base.sources.sources.get(l.source as usize).is_some_and(|s| s.name == name);
+        evidence.ledgers.iter().find(of).and_then(|l| l.span)
+    };
+    let row = |source: &Asked| {
+        let seen = told.totals.sources.get(&source.name).copied().unwrap_or_default();
+        SourceRow {
+            name: source.name.clone(),
+            format: source.format.to_string(),
+            owner: owner(source),
+            span: span(&source.name),
+            events: seen.events,
+            stamps: seen.width.map_or(String::new(), |w| format!("within {}", resolution(w))),
+            clock: clock(source),
+        }
+    };
+    let sources: Vec<SourceRow> = base.sources.sources.iter().map(row).collect();
+    let is_assumed = |(source, row): &(&Asked, &SourceRow)| source.clock.how == How::Assumed && row.span.is_some();
+    let assumed = base.sources.sources.iter().zip(&sources).filter(is_assumed).map(|(source, _)| source.name.clone()).collect();
+    let captures = base.captures.captures.iter().filter(|c| !c.is_log()).map(|c| capture(base, c, closed)).collect();
+    let missing = missing(base);
+    Covered { sources, captures, not_read, missing, assumed }
+}
+
+fn owner(source: &Asked) -> String {
+    let owner = &source.owner;
+    let name = owner.worker.as_ref().or(owner.unit.as_ref());
+    match (name, &owner.role) {
+        (Some(name), Some(role)) if name != role => format!("{name} ({role})"),
+        (Some(name), _) => name.clone(),
+        (None, role) => role.clone().unwrap_or_default(),
+    }
+}
+
+fn capture(base: Base<'_>, captured: &Captured<'_>, closed: Option<(i64, i64)>) -> CaptureRow {
+    let dial = captured.dial();
+    let covers = match captured.extent() {
+        Some((from, to)) => format!("{} … {}", dial.show(from), dial.show(to)),
+        None => "no samples".into(),
+    };
+    let clock = match &captured.capture().clock {
+        Clock::Wall => "wall clock, UTC".to_string(),
+        Clock::AssumedUtc => "wall clock without a zone, ASSUMED to be UTC".into(),
+        Clock::Elapsed { anchor: Some(anchor) } => {
+            let error = anchor.high.saturating_sub(anchor.low) / 2;
+            format!("counts from its own start, which is known within ± {}: {}", seconds(error), anchor.how)
+        }
+        Clock::Elapsed { anchor: None } => {
+            "counts from its own start, and where that lies is UNKNOWN: its series are on no common axis".into()
+        }
+    };
+    CaptureRow { name: captured.name.clone(), covers, clock, endpoints: endpoints(base, captured, closed) }
+}
+
+/// How its endpoints were scraped over a window, UTC ns; over all of it where none was asked.
+pub fn endpoints(base: Base<'_>, captured: &Captured<'_>, closed: Option<(i64, i64)>) -> Vec<EndpointRow> {
+    let span = Span { since: closed.map(|c| c.0), until: closed.map(|c| c.1) };
+    let Ok(placed) = span.on(captured) else { return Vec::new() };
+    let ask = Around::of(base.run, captured).ask(captured.capture(), (placed.window.from(), placed.window.to()));
+    let one = |covered: coverage::Coverage| {
+        let all = covered.gaps.len();
+        let mut gaps = covered.gaps;
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.to.saturating_sub(gap.from)));
+        gaps.truncate(GAPS);
+        gaps.sort_by_key(|gap| gap.from);
+        EndpointRow {
+            name: covered.endpoint,
+            fraction: covered.fraction,
+            scrapes: covered.scrapes,
+            failed: covered.failed.max(covered.failures.0),
+            gaps_left_out: (all - gaps.len()) as u64,
+            gaps: gaps.iter().map(|gap| gap_row(captured, gap)).collect(),
+        }
+    };
+    coverage::of_endpoints(captured.capture(), &ask).into_iter().map(one).collect()
+}
+
+fn gap_row(captured: &Captured<'_>, gap: &Gap) -> GapRow {
+    let dial = captured.dial();
+    let offset = dial.to_utc().map_or(0, |(offset, _)| offset);
+    let words = format!("{} … {} ({})", dial.show(gap.from), dial.show(gap.to), seconds(gap.to.saturating_sub(gap.from)));
+    GapRow { from: gap.from.saturating_add(offset), to: gap.to.saturating_add(offset), words, cause: gap.cause.word().into() }
+}
+
+fn missing(base: Base<'_>) -> Vec<MissingRow> {
+    let read = crate::run::coverage::all(base.run, false);
+    let read: Vec<_> = read.iter().map(|one| one.as_ref().and_then(|r| r.as_ref().ok())).collect();
+    let found = crate::run::missing::of(base.run, &read);
+    found.into_iter().map(|m| MissingRow { what: m.what, why: m.why.into(), needs: m.needs.into() }).collect()
+}

@@ -1,0 +1,74 @@
+//! How the run was configured, as `corr facts` says it.
+
+use super::Base;
+use super::model::{Cite, Disagreement, FactRow, Facts};
+use crate::facts::table::{Row, Side};
+use crate::facts::{self, Who, collect};
+use crate::query::locate::{self, Place};
+
+/// Citations of a fact; those of further workers say the same.
+const CITES: usize = 3;
+/// More workers are counted.
+const WORKERS: usize = 8;
+
+/// All facts.
+pub fn of(base: Base<'_>) -> Facts {
+    let (table, _) = collect::table(base.sources, base.run);
+    let rows = table.rows.iter().map(|row| fact(base, row)).collect();
+    let disagreements = table.disagreements.iter().map(|one| Disagreement {
+        name: one.name.clone(),
+        about: one.sort.about().into(),
+        sides: one.sides.iter().map(|s| side(base, &one.name, s)).collect(),
+    });
+    let unknown = table.unknown.iter().map(|one| (one.name.to_string(), one.needs.clone())).collect();
+    Facts { rows, disagreements: disagreements.collect(), unknown }
+}
+
+fn fact(base: Base<'_>, row: &Row) -> FactRow {
+    FactRow {
+        group: row.group.into(),
+        name: row.name.clone(),
+        value: row.value.to_string(),
+        who: who(&row.who),
+        how: row.bases().join(", "),
+        note: row.note.clone(),
+        disputed: row.disputed,
+        cites: row.cites.iter().take(CITES).map(|c| cite(base, &c.cite)).collect(),
+    }
+}
+
+fn side(base: Base<'_>, name: &str, side: &Side) -> FactRow {
+    FactRow {
+        name: name.into(),
+        value: side.value.to_string(),
+        who: shortened(side.workers.iter().map(String::as_str).collect()),
+        how: side.basis.name().into(),
+        cites: side.cites.iter().take(CITES).map(|c| cite(base, c)).collect(),
+        ..FactRow::default()
+    }
+}
+
+fn who(all: &[Who]) -> String {
+    let mut names: Vec<&str> = all.iter().filter_map(|who| who.worker.as_deref().or(who.role.as_deref())).collect();
+    names.dedup();
+    shortened(names)
+}
+
+fn shortened(names: Vec<&str>) -> String {
+    match names.split_at_checked(WORKERS) {
+        Some((some, more)) if !more.is_empty() => format!("{} and {} more", some.join(", "), more.len()),
+        _ => names.join(", "),
+    }
+}
+
+fn cite(base: Base<'_>, cite: &facts::Cite) -> Cite {
+    let number = base.sources.sources.iter().position(|s| s.name == cite.name);
+    let source = number.and_then(|n| base.sources.sources.get(n));
+    let begin = source.filter(|_| cite.line > 0).and_then(|source| {
+        let bytes = source.bytes().ok()?;
+        let (start, _) = locate::begin(source, bytes, Place::Line(cite.line)).ok()?;
+        Some(start.offset as u64)
+    });
+    let at = number.and_then(|n| u32::try_from(n).ok()).zip(begin);
+    Cite { text: cite.at(), at, open: String::new() }
+}

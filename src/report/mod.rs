@@ -1,0 +1,120 @@
+//! What of a run goes into a report, gathered from the same places that the single commands ask.
+//!
+//! [`Base`] is a run that is open, [`Ask`] is what is asked of it; [`gather`] makes a whole [`Report`], and each part can be gathered alone for a window of its
+//! own. `render::report` writes pages of it.
+
+mod cites;
+mod covered;
+mod facts;
+mod figures;
+mod lives;
+mod model;
+mod pipeline;
+mod plots;
+mod timeline;
+
+pub use model::*;
+
+use corr_metrics::select::Selector;
+
+use crate::evidence::Evidence;
+use crate::metrics::asked::Asked;
+use crate::query::answer::Window;
+use crate::query::rows;
+use crate::query::sources::Sources;
+use crate::run::Run;
+
+/// A run, open for questions: it is opened once and asked as often as one likes.
+#[derive(Clone, Copy)]
+pub struct Base<'r> {
+    pub run: &'r Run,
+    pub sources: &'r Sources,
+    /// As `evidence::captures` gives them: each on a clock that is known as far as it can be.
+    pub captures: &'r Asked<'r>,
+}
+
+/// What is asked of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    /// The run as the user gave it, all arguments, for commands that reproduce a figure.
+    pub run: String,
+    /// What was asked, in words.
+    pub words: String,
+    /// Only events that match, in the language of `corr query`; empty for all.
+    pub query: String,
+    pub session: Option<String>,
+    pub request: Option<String>,
+    /// The window as it was asked; an open end is the run's own.
+    pub window: Window,
+    /// The window with both ends; `None` for the whole run.
+    pub closed: Option<(i64, i64)>,
+    /// What says where the window lies.
+    pub how: Option<String>,
+    /// Series that are plotted; empty for those that say most.
+    pub series: Vec<Selector>,
+    /// Every event is a row.
+    pub all: bool,
+    /// Rows of the timeline, the most telling ones; 0 for all.
+    pub rows: usize,
+    /// Commands that give each part again.
+    pub commands: Vec<String>,
+}
+
+impl Ask {
+    /// The events were chosen, not taken as they came.
+    fn chosen(&self) -> bool {
+        !self.query.is_empty() || self.session.is_some() || self.request.is_some()
+    }
+}
+
+/// Gathers everything; the inner error is why there is nothing to say (no record bears the session).
+///
+/// # Errors
+/// If the query is wrong, or what `corr.toml` adds to the table of edges does not fit it.
+pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Result<Report, String>> {
+    let evidence = Evidence::gather(base.sources, ask.closed)?;
+    let question = match rows::question(&ask.query, ask.window, ask.session.as_deref(), ask.request.as_deref(), Some(&evidence))? {
+        Ok(question) => question,
+        Err(why) => return Ok(Err(why)),
+    };
+    let axis = ask.closed.or_else(|| extent(base, &evidence));
+    let (timeline, told) = timeline::of(base, &question, ask, axis)?;
+    let covered = covered::of(base, &evidence, &told, ask.closed);
+    let facts = facts::of(base);
+    let judged = pipeline::judge(base, &evidence, ask);
+    let pipeline = pipeline::of(&evidence, &judged, ask);
+    let lives = lives::of(base, ask.window);
+    let logged = plots::logged(base, ask, plots::fields().chain(figures::fields()));
+    let series = plots::of(base, &logged, ask, axis, &covered, &timeline);
+    let figures = figures::of(base, &logged, &evidence, &judged, ask);
+    let records = cites::read(base, &cites::all(&timeline, &facts, &pipeline, &lives, &figures));
+    let head = Head {
+        run: ask.run.clone(),
+        asked: ask.words.clone(),
+        window: ask.closed,
+        window_words: ask.how.clone(),
+        axis,
+        commands: ask.commands.clone(),
+    };
+    Ok(Ok(Report { head, covered, facts, pipeline, lives, timeline, series, figures, records }))
+}
+
+/// From the first stamp or sample to the last, UTC ns.
+fn extent(base: Base<'_>, evidence: &Evidence<'_>) -> Option<(i64, i64)> {
+    let of_logs = evidence.ledgers.iter().filter_map(|l| l.span);
+    let (from, to) = of_logs.chain(extent_of(base.captures)).reduce(wider)?;
+    Some((from, to.max(from.saturating_add(1))))
+}
+
+/// From the first sample to the last of all captures whose clock is known, UTC ns.
+pub fn extent_of(captures: &Asked<'_>) -> Option<(i64, i64)> {
+    let utc = captures.captures.iter().filter_map(|c| {
+        let ((from, to), (offset, _)) = (c.extent()?, c.dial().to_utc()?);
+        Some((from.saturating_add(offset), to.saturating_add(offset)))
+    });
+    utc.reduce(wider)
+}
+
+fn wider(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    (a.0.min(b.0), a.1.max(b.1))
+}

@@ -1,0 +1,316 @@
+//! Series of captures and of logs against time. A line is never drawn over a time in which nothing was scraped.
+
+use std::collections::BTreeSet;
+
+use corr_metrics::catalogue::Parts;
+use corr_metrics::known::LOG;
+use corr_metrics::model::{Kind, Sample, SeriesId};
+use corr_metrics::select::Selector;
+use corr_metrics::window::gauge;
+
+use super::model::{Cite, Covered, GapRow, Plot, PlotLine, PlotMark, Plots, Timeline};
+use super::{Ask, Base};
+use crate::metrics::asked::{Asked, Captured, Hit, title};
+use crate::metrics::logged;
+use crate::metrics::span::Span;
+use crate::render::evidence::shell;
+use crate::render::metrics::seconds;
+use crate::render::shown::rfc3339;
+
+/// Families that say most of a run, in this order.
+const FAMILIES: &[&str] = &[
+    "sglang:num_running_reqs",
+    "sglang:num_queue_reqs",
+    "sglang:token_usage",
+    "sglang:cache_hit_rate",
+    "sglang:cached_tokens_total",
+    "sglang:gen_throughput",
+    "sglang:prompt_tokens_total",
+    "sglang:generation_tokens_total",
+    "sglang:evicted_tokens_total",
+    "sglang:load_back_tokens_total",
+    "sglang:prefetched_tokens_total",
+    "sglang:backuped_tokens_total",
+    "sglang:hicache_host_used_tokens",
+    "dynamo_frontend_inflight_requests",
+    "dynamo_frontend_queued_requests",
+    "dynamo_frontend_requests_total",
+    "dynamo_component_inflight_requests",
+    "dynamo_component_gpu_cache_usage_percent",
+    "dynamo_component_kv_cache_hit_rate",
+];
+/// Fields of log records, where captures leave room.
+const FIELDS: &[&str] = &["running_reqs", "queue_reqs", "token_usage", "cached_tokens", "gen_throughput", "ttft_ms", "latency_ms"];
+/// Plots of a report that chose them itself.
+const PLOTS: usize = 12;
+/// Plots of a report that was asked for series.
+const ASKED: usize = 40;
+/// Lines of one plot: as many as can be told apart.
+const LINES: usize = 6;
+/// Columns by which samples are reduced: of each the first, the least, the greatest and the last are kept.
+const COLUMNS: i64 = 300;
+/// Samples that are drawn one by one.
+const FEW: usize = 900;
+/// Marks on a plot.
+const MARKS: usize = 40;
+
+/// Fields of log records of which series are made, beside those that are asked for.
+pub fn fields() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().copied()
+}
+
+/// The series of logs, as `corr metrics log:FIELD` reads them.
+pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'static str>) -> Asked<'r> {
+    let mut selectors: Vec<Selector> = ask.series.iter().filter(|s| s.of_log()).cloned().collect();
+    let known: BTreeSet<&str> = fields.collect();
+    selectors.extend(known.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()));
+    let mut asked = Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
+    asked.add_logged(base.run, logged::read(&selectors, base.sources));
+    asked
+}
+
+/// Plots what is asked, or what says most.
+pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)>, covered: &Covered, timeline: &Timeline) -> Plots {
+    let mut found = Plots { marks: marks(timeline), ..Plots::default() };
+    let Some(axis) = axis else { return found };
+    let names: Vec<String> = if ask.series.is_empty() {
+        FAMILIES.iter().map(|name| name.to_string()).chain(FIELDS.iter().map(|field| format!("{LOG}{field}"))).collect()
+    } else {
+        Vec::new()
+    };
+    let mut selectors: Vec<Selector> = ask.series.clone();
+    selectors.extend(names.iter().filter_map(|name| Selector::parse(name).ok()));
+    let most = if ask.series.is_empty() { PLOTS } else { ASKED };
+    for selector in &selectors {
+        let of = if selector.of_log() { logged } else { base.captures };
+        let hits = of.hits(std::slice::from_ref(selector));
+        let mut rest = &hits[..];
+        while let Some(first) = rest.first() {
+            let same = |hit: &Hit<'_>| std::ptr::eq(hit.captured, first.captured) && std::ptr::eq(hit.group, first.group);
+            let (family, others) = rest.split_at(rest.iter().take_while(|hit| same(hit)).count());
+            rest = others;
+            let Some(plot) = plot(family, ask, axis, covered) else { continue };
+            if found.plots.len() < most {
+                found.plots.push(plot);
+            } else {
+                found.left_out.push(format!("{} of {}", plot.family, plot.capture));
+            }
+        }
+    }
+    found
+}
+
+/// One family of one capture; `None` if no sample of it lies in the window.
+fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Option<Plot> {
+    let first = hits.first()?;
+    let captured = first.captured;
+    let (offset, error) = captured.dial().to_utc()?;
+    let placed = Span { since: Some(axis.0), until: Some(axis.1) }.on(captured).ok()?;
+    let kind = first.group.typed.kind;
+    let series: Vec<SeriesId> = hits.iter().flat_map(drawn).collect();
+    let rates = kind == Kind::Counter || matches!(first.member.parts, Parts::Histogram { .. });
+    let mut lines = Vec::new();
+    for id in &series {
+        let samples = captured.capture().samples.between(id.0, placed.window.from(), placed.window.to());
+        let (Some(from), Some(to)) = (samples.first(), samples.last()) else { continue };
+        let limit = captured.scrapes_of(*id).interval().map_or(i64::MAX, gauge::default_hold);
+        let mut pieces = if rates { steps(&samples, limit) } else { values(&samples, limit) };
+        let reduced = samples.len() > FEW;
+        for piece in pieces.iter_mut().filter(|_| reduced) {
+            *piece = reduce(piece, (axis.1.saturating_sub(axis.0) / COLUMNS).max(1));
+        }
+        for point in pieces.iter_mut().flatten() {
+            point.0 = point.0.saturating_add(offset);
+        }
+        let spelled = captured.capture().spelled(*id);
+        let window = format!("--since {} --until {}", rfc3339(axis.0, 1), rfc3339(axis.1, 1));
+        let cite = Cite {
+            text: captured.citation(*id, from.at, to.at),
+            at: None,
+            open: format!("corr metrics {} {} {window} --rows", shell(&ask.run), shell(&spelled)),
+        };
+        lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, cite }));
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    // What never moved says least.
+    lines.sort_by_key(|(_, line)| !moves(line));
+    let lines_left_out = lines.len().saturating_sub(LINES) as u64;
+    lines.truncate(LINES);
+    let names = names(captured, &lines.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+    for ((_, line), name) in lines.iter_mut().zip(names) {
+        line.name = name;
+    }
+    let endpoints: BTreeSet<String> = hits.iter().filter_map(|hit| captured.capture().endpoint(hit.member.endpoint)).map(title).collect();
+    let note = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
+    Some(Plot {
+        family: first.group.name.clone(),
+        capture: captured.name.clone(),
+        help: first.group.help.clone(),
+        what: if rates { "per second, between each two samples" } else { "value" },
+        lines: lines.into_iter().map(|(_, line)| line).collect(),
+        lines_left_out,
+        gaps: gaps(captured, covered, &endpoints),
+        note,
+    })
+}
+
+/// The series of a hit that are drawn: of a histogram its count.
+fn drawn(hit: &Hit<'_>) -> Vec<SeriesId> {
+    match &hit.member.parts {
+        Parts::Histogram { buckets, count, .. } => count.or_else(|| buckets.last().map(|(_, id)| *id)).into_iter().collect(),
+        Parts::Summary { quantiles, .. } => quantiles.iter().map(|(_, id)| *id).collect(),
+        Parts::One(_) => hit.series.clone(),
+    }
+}
+
+/// Gaps of these endpoints; where they differ only those that all have.
+fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<String>) -> Vec<GapRow> {
+    let Some(row) = covered.captures.iter().find(|row| row.name == captured.name) else { return Vec::new() };
+    let mut of = row.endpoints.iter().filter(|e| endpoints.contains(&e.name) || endpoints.len() == row.endpoints.len());
+    let Some(first) = of.next() else { return Vec::new() };
+    let mut gaps = first.gaps.clone();
+    for other in of {
+        let also = |gap: &GapRow| other.gaps.iter().any(|o| o.from < gap.to && gap.from < o.to);
+        gaps.retain(also);
+    }
+    gaps
+}
+
+type Points = Vec<(i64, f64)>;
+
+/// Values, in pieces: a gap, and a value that is none, begin a new one.
+fn values(samples: &[Sample], limit: i64) -> Vec<Points> {
+    let mut pieces: Vec<Points> = Vec::new();
+    let mut open = false;
+    let mut last = i64::MIN;
+    for sample in samples {
+        if !sample.value.is_finite() {
+            open = false;
+            continue;
+        }
+        match pieces.last_mut() {
+            Some(piece) if open && sample.at.saturating_sub(last) <= limit => piece.push((sample.at, sample.value)),
+            _ => pieces.push(vec![(sample.at, sample.value)]),
+        }
+        (open, last) = (true, sample.at);
+    }
+    pieces
+}
+
+/// What a counter counted a second from each sample to the next; a fall begins a new piece, since nobody knows what was counted across it.
+fn steps(samples: &[Sample], limit: i64) -> Vec<Points> {
+    let mut pieces: Vec<Points> = Vec::new();
+    let mut open = false;
+    for (a, b) in samples.iter().zip(samples.iter().skip(1)) {
+        let apart = b.at.saturating_sub(a.at);
+        let counted = b.value - a.value;
+        if apart <= 0 || apart > limit || counted < 0.0 || !counted.is_finite() {
+            open = false;
+            continue;
+        }
+        let rate = counted / (apart as f64 / 1e9);
+        match pieces.last_mut() {
+            Some(piece) if open => piece.extend([(a.at, rate), (b.at, rate)]),
+            _ => pieces.push(vec![(a.at, rate), (b.at, rate)]),
+        }
+        open = true;
+    }
+    pieces
+}
+
+/// Of each column of time the first, the least, the greatest and the last point.
+fn reduce(points: &[(i64, f64)], width: i64) -> Points {
+    let mut out: Points = Vec::new();
+    let mut rest = points;
+    while let Some((at, _)) = rest.first() {
+        let column = at.div_euclid(width);
+        let (of, others) = rest.split_at(rest.iter().take_while(|(at, _)| at.div_euclid(width) == column).count().max(1));
+        rest = others;
+        let by_value = |a: &&(i64, f64), b: &&(i64, f64)| a.1.total_cmp(&b.1);
+        let mut kept: Points =
+            [of.first(), of.iter().min_by(by_value), of.iter().max_by(by_value), of.last()].into_iter().flatten().copied().collect();
+        kept.sort_by_key(|point| point.0);
+        kept.dedup();
+        out.append(&mut kept);
+    }
+    out
+}
+
+fn moves(line: &PlotLine) -> bool {
+    let mut values = line.pieces.iter().flatten().map(|point| point.1);
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+/// What tells lines apart: endpoint and labels in which they differ.
+fn names(captured: &Captured<'_>, ids: &[SeriesId]) -> Vec<String> {
+    let capture = captured.capture();
+    let series: Vec<_> = ids.iter().filter_map(|id| capture.get(*id)).collect();
+    let labels: BTreeSet<&str> = series.iter().flat_map(|s| s.labels.iter().map(|(name, _)| name)).collect();
+    let differs = |label: &&str| series.iter().any(|s| s.labels.get(label) != series.first().and_then(|f| f.labels.get(label)));
+    let telling: Vec<&str> = labels.into_iter().filter(differs).collect();
+    let several = series.iter().any(|s| Some(s.endpoint) != series.first().map(|f| f.endpoint));
+    let name = |s: &&corr_metrics::model::Series| {
+        let target = capture.endpoint(s.endpoint).map(title).unwrap_or_default();
+        let own = telling.iter().filter_map(|label| Some(format!("{label}={}", s.labels.get(label)?)));
+        let parts: Vec<String> = Some(target).filter(|t| !t.is_empty() && (several || telling.is_empty())).into_iter().chain(own).collect();
+        if parts.is_empty() { s.name.seen().to_string() } else { parts.join(" ") }
+    };
+    series.iter().map(name).collect()
+}
+
+/// Starts, ready lines, stops and failures of the timeline.
+fn marks(timeline: &Timeline) -> Vec<PlotMark> {
+    let mark = |row: &super::model::EventRow| {
+        let name = row.mark?;
+        let at = row.span?.0;
+        Some(PlotMark { at, name, words: format!("{} {} {}", row.time, row.who, row.kind) })
+    };
+    timeline.rows.iter().filter_map(mark).filter(|m| m.name != "members" && m.name != "phase").take(MARKS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(of: &[(i64, f64)]) -> Vec<Sample> {
+        of.iter().map(|(at, value)| Sample { at: *at, value: *value }).collect()
+    }
+
+    #[test]
+    fn a_gap_is_not_joined() {
+        let found = values(&samples(&[(0, 1.0), (10, 2.0), (50, 3.0), (60, f64::NAN), (70, 4.0)]), 20);
+        assert_eq!(found, [vec![(0, 1.0), (10, 2.0)], vec![(50, 3.0)], vec![(70, 4.0)]]);
+    }
+
+    #[test]
+    fn a_counter_that_fell_is_not_joined() {
+        let second = 1_000_000_000;
+        let found = steps(&samples(&[(0, 10.0), (second, 12.0), (2 * second, 1.0), (3 * second, 4.0), (9 * second, 5.0)]), 2 * second);
+        assert_eq!(found, [vec![(0, 2.0), (second, 2.0)], vec![(2 * second, 3.0), (3 * second, 3.0)]]);
+    }
+
+    #[test]
+    fn reduced_points_keep_the_least_and_the_greatest() {
+        let points: Points = (0..1_000)
+            .map(|i| {
+                (
+                    i,
+                    if i == 417 {
+                        -5.0
+                    } else if i == 433 {
+                        99.0
+                    } else {
+                        1.0
+                    },
+                )
+            })
+            .collect();
+        let found = reduce(&points, 100);
+        assert_eq!(found.len(), 10 * 2 + 2);
+        assert!(found.contains(&(417, -5.0)) && found.contains(&(433, 99.0)));
+        assert!(found.is_sorted_by_key(|p| p.0) && found.first() == Some(&(0, 1.0)) && found.last() == Some(&(999, 1.0)));
+    }
+}

@@ -1,0 +1,169 @@
+//! Pages of reports, read by the parser of the standard: log text that would become markup, and what a page holds without any script.
+
+use html5ever::tendril::TendrilSink;
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::{Handle, NodeData, RcDom};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::hostile;
+use crate::program::Place;
+
+/// Elements that pages are made of.
+const ELEMENTS: &[&str] = &[
+    "html", "head", "meta", "title", "link", "style", "body", "a", "header", "h1", "h2", "h3", "p", "ul", "li", "b", "i", "br", "span", "nav",
+    "main", "section", "footer", "pre", "code", "time", "div", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "figure",
+    "figcaption", "form", "label", "input", "select", "option", "output", "button", "script", "svg", "defs", "marker", "path", "rect", "line",
+    "polyline", "circle", "text", "tspan", "g",
+];
+
+/// An element with its attributes, its text and its children, as a browser has them.
+pub struct Element {
+    pub name: String,
+    pub attributes: Vec<(String, String)>,
+    pub text: String,
+    pub children: Vec<Element>,
+}
+
+impl Element {
+    pub fn attribute(&self, name: &str) -> &str {
+        self.attributes.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// Itself and all below it.
+    pub fn all(&self) -> Vec<&Element> {
+        [self].into_iter().chain(self.children.iter().flat_map(Element::all)).collect()
+    }
+
+    pub fn named<'e>(&'e self, name: &str) -> Vec<&'e Element> {
+        self.all().into_iter().filter(|e| e.name == name).collect()
+    }
+
+    pub fn id<'e>(&'e self, id: &str) -> Option<&'e Element> {
+        self.all().into_iter().find(|e| e.attribute("id") == id)
+    }
+}
+
+/// Reads a page; one with comments or processing instructions is none of ours.
+pub fn read(page: &str) -> Element {
+    let dom = parse_document(RcDom::default(), ParseOpts::default()).one(page);
+    let mut elements = dom.document.children.borrow().iter().filter_map(element).collect::<Vec<_>>();
+    assert_eq!(elements.len(), 1, "one root");
+    elements.remove(0)
+}
+
+fn element(node: &Handle) -> Option<Element> {
+    match &node.data {
+        NodeData::Element { name, attrs, .. } => {
+            let attributes = attrs.borrow().iter().map(|a| (a.name.local.to_string(), a.value.to_string())).collect();
+            let text = node.children.borrow().iter().map(text).collect();
+            let children = node.children.borrow().iter().filter_map(element).collect();
+            Some(Element { name: name.local.to_string(), attributes, text, children })
+        }
+        NodeData::Comment { contents } => panic!("a comment: {contents}"),
+        NodeData::ProcessingInstruction { contents, .. } => panic!("an instruction: {contents}"),
+        _ => None,
+    }
+}
+
+fn text(node: &Handle) -> String {
+    match &node.data {
+        NodeData::Text { contents } => contents.borrow().to_string(),
+        _ => node.children.borrow().iter().map(text).collect(),
+    }
+}
+
+/// Asserts that nothing of a page can have come from a log, and gives its data.
+pub fn whole(page: &str) -> (Element, Value) {
+    let root = read(page);
+    for element in root.all() {
+        assert!(ELEMENTS.contains(&element.name.as_str()), "<{}>", element.name);
+        for (name, value) in &element.attributes {
+            assert!(!name.starts_with("on") && name != "style" && name != "src" && name != "srcdoc", "{name}={value}");
+            assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b':'), "{name}={value}");
+            if name == "href" || name == "xlink:href" {
+                assert!(value.starts_with('#') || value == "data:,", "href={value}");
+            }
+        }
+        assert!(!element.text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "<{}> {:?}", element.name, element.text);
+        assert!(!element.text.contains(['\u{202e}', '\u{2066}', '\u{2028}', '\u{feff}', '\u{e0041}']), "{:?}", element.text);
+    }
+    let scripts = root.named("script");
+    assert_eq!(scripts.len(), 2, "the data and the one script");
+    assert_eq!(scripts.iter().filter(|s| s.attribute("type") == "application/json").count(), 1);
+    let data = root.id("report-data").expect("the data").text.clone();
+    let data: Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!(data["schema"], "corr.report.v1");
+    let rows = root.id("rows").expect("the timeline");
+    let body = rows.named("tbody")[0];
+    let told = data["timeline"]["rows"].as_array().expect("rows");
+    assert_eq!(body.children.len(), told.len());
+    for (row, told) in body.children.iter().zip(told) {
+        let names: Vec<&str> = row.children.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["td"; 5]);
+        let words = format!("{} {}", told["kind"].as_str().expect("a kind"), told["message"].as_str().expect("a message"));
+        assert_eq!(row.children[2].text, corr::render::safe::terminal(&words), "the event's cell");
+        assert_eq!(row.children[2].children.len(), 1, "a kind, and nothing else that is markup");
+    }
+    (root, data)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn log_text_never_becomes_markup(messages in prop::collection::vec(hostile::hostile(), 1..25)) {
+        let place = Place::new();
+        hostile::run(&place, &messages);
+        let ran = place.corr(&["report", "run", "-o", "-", "--limit", "0"]);
+        prop_assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        whole(&ran.stdout);
+    }
+}
+
+/// One page of everything that ends an element, a script, a comment, a style or an attribute.
+#[test]
+fn what_ends_markup_elsewhere_ends_none_here() {
+    let place = Place::new();
+    let messages: Vec<String> = [
+        "</script><script>document.title='x'</script>",
+        "</title></style></head><body onload=alert(1)>",
+        "--><!--<img src=x onerror=alert(1)>",
+        "\"><svg/onload=alert(1)>",
+        "' onmouseover='alert(1)",
+        "</pre></details></td></tr></table><iframe src=//x.y>",
+        "]]><![CDATA[ <?xml version='1.0'?> <!DOCTYPE html>",
+        "\u{202e}gnp.exe \x1b[2J\x1b]8;;http://x.y\x07 javascript:alert(1)",
+        "{\"a\":\"</script>\"} \\u003c/script\\u003e &lt;b&gt; &#60;b&#62;",
+    ]
+    .map(String::from)
+    .to_vec();
+    hostile::run(&place, &messages);
+    let ran = place.corr(&["report", "run", "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    assert_eq!(data["timeline"]["events"], 3 * messages.len());
+    let raws: Vec<&str> = root.named("pre").iter().filter(|e| e.attribute("class") == "raw").map(|e| e.text.as_str()).collect();
+    assert!(raws.iter().any(|raw| raw.contains("</pre></details></td></tr></table><iframe src=//x.y>")), "a record is shown as it stands");
+    let shown = |text: &str| page.matches(text).count();
+    assert_eq!((shown("<iframe"), shown("<img"), shown("<!--"), shown("onload=alert"), shown("<script")), (0, 0, 0, 0, 2));
+}
+
+/// A page is written in one step, over what was there, and is not read as a source of its own run.
+#[test]
+fn a_page_inside_its_run_is_no_source_of_it() {
+    let place = Place::with("sglang-run");
+    let report = || {
+        let ran = place.corr(&["report", "sglang-run", "-o", "sglang-run/report.html"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        std::fs::read_to_string(place.path("sglang-run/report.html")).expect("the page")
+    };
+    let first = report();
+    assert_eq!(report(), first, "the same bytes again");
+    let left: Vec<_> = std::fs::read_dir(place.path("sglang-run")).expect("the run").map(|e| e.expect("an entry").file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".corr-")), "{left:?}");
+    let (_, data) = whole(&first);
+    let names: Vec<&str> = data["coverage"]["sources"].as_array().expect("sources").iter().filter_map(|s| s["name"].as_str()).collect();
+    assert!(names.iter().all(|name| !name.ends_with(".html")) && names.len() == 4, "{names:?}");
+}
