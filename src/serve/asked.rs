@@ -74,6 +74,11 @@ impl Asked {
         })
     }
 
+    /// Are events looked for, not only a time?
+    pub fn chooses(&self) -> bool {
+        [&self.q, &self.around, &self.sort, &self.n].iter().any(|text| !text.trim().is_empty())
+    }
+
     /// The address of a page that asks this.
     pub fn address(&self, path: &str) -> String {
         let Asked { q, since, until, window, around, span, sort, n } = self;

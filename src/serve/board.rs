@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::asked::Asked;
+use super::link;
 use super::refused::Refused;
 use super::state::{Served, View};
 use crate::cli::window::closed;
@@ -76,7 +77,9 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Opti
         ..Ask::default()
     };
     let base = Base { run: &view.run, sources: &view.sources, captures: &captures };
-    report::gather(base, &ask)?.map_err(|why| anyhow::anyhow!(why))
+    let mut report = report::gather(base, &ask)?.map_err(|why| anyhow::anyhow!(why))?;
+    report.records.page = Some(link::record);
+    Ok(report)
 }
 
 /// The commands that give each part again.
@@ -99,6 +102,11 @@ fn commands(served: &Served, query: &str, closed: Option<(i64, i64)>) -> Vec<Str
     ]
 }
 
+/// What the report amounts to, and where its panels are.
+pub fn head(report: &Report) -> Html {
+    panels::masthead(report)
+}
+
 /// The panels below what was found.
 pub fn sections(report: &Report) -> Html {
     let Report { covered, facts, pipeline, lives, timeline, series, figures, records, head } = report;
@@ -111,5 +119,6 @@ pub fn sections(report: &Report) -> Html {
     html.push(&panels::figures(figures, records));
     html.push(&panels::coverage(covered));
     html.push(&panels::facts(facts, records));
+    html.push(&panels::foot(report));
     html
 }

@@ -6,6 +6,7 @@
 //! Nothing is changed by a request. What a page shows is said by its address alone.
 
 mod asked;
+mod board;
 mod brush;
 mod find;
 mod headers;

@@ -25,7 +25,7 @@ impl Page<'_> {
             html.element("head", &[], |html| {
                 html.raw("<meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
                 html.with_text("title", &[], &title);
-                html.raw("<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"stylesheet\" href=\"/style.css\"><link rel=\"icon\" href=\"/icon.svg\"><script src=\"/script.js\" defer></script>");
+                html.raw("<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"stylesheet\" href=\"/report.css\"><link rel=\"stylesheet\" href=\"/style.css\"><link rel=\"icon\" href=\"/icon.svg\"><script src=\"/script.js\" defer></script>");
             });
             html.element("body", &[], |html| {
                 html.raw("<a class=\"skip\" href=\"#main\">to the content</a>");

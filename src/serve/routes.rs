@@ -13,8 +13,8 @@ use super::Server;
 use super::asked::Asked;
 use super::page::{self, Page};
 use super::refused::Refused;
-use super::state::{Served, View};
-use super::{find, hits, open, record};
+use super::state::{State as Shared, View};
+use super::{board, brush, find, hits, open, record};
 use crate::render::html::Html;
 
 /// All pages.
@@ -24,6 +24,7 @@ pub fn routes(server: Server) -> Router {
         .route("/show", get(show))
         .route("/query.json", get(query))
         .route("/style.css", get(|| asset("text/css; charset=utf-8", include_str!("assets/style.css"))))
+        .route("/report.css", get(|| asset("text/css; charset=utf-8", crate::render::report::STYLE)))
         .route("/script.js", get(|| asset("text/javascript; charset=utf-8", include_str!("assets/script.js"))))
         .route("/icon.svg", get(|| asset("image/svg+xml", include_str!("assets/icon.svg"))))
         .fallback(nowhere)
@@ -38,10 +39,19 @@ async fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
 type Values<T> = Result<Query<T>, QueryRejection>;
 
 async fn report(State(server): State<Server>, values: Values<Asked>) -> Response {
-    answer(server, values, |view, served, asked| {
-        let mut main = Html::new();
+    answer(server, values, |view, state, asked| {
+        let served = &state.served;
         let found = find::find(view, served, asked)?;
-        main.push(&hits::section(&found, asked));
+        let mut main = Html::new();
+        if let Some(brush) = brush::of(view, asked, found.window, served.bodies)? {
+            main.push(&brush.section(asked));
+        }
+        let report = board::report(&state.reports, view, served, asked, found.window, found.how.as_deref())?;
+        main.push(&board::head(&report));
+        if asked.chooses() {
+            main.push(&hits::section(&found, asked));
+        }
+        main.push(&board::sections(&report));
         let title = if asked.q.is_empty() { "corr".to_string() } else { format!("{}: corr", asked.q) };
         Ok((title, main))
     })
@@ -56,8 +66,8 @@ struct At {
 }
 
 async fn show(State(server): State<Server>, values: Values<At>) -> Response {
-    answer(server, values, |view, served, At { at }| {
-        let main = match open::open(view, served, at)? {
+    answer(server, values, |view, state, At { at }| {
+        let main = match open::open(view, &state.served, at)? {
             open::Found::Record { opened, line, not_asked } => record::sections(&opened, line, &not_asked),
             open::Found::Lines(lines) => record::lines(&lines),
         };
@@ -68,7 +78,7 @@ async fn show(State(server): State<Server>, values: Values<At>) -> Response {
 
 async fn query(State(server): State<Server>, values: Values<Asked>) -> Response {
     let Ok(Query(asked)) = values else { return json_refusal(&unread()) };
-    let done = server.work(move |view, served| find::json(view, served, &asked)).await;
+    let done = server.work(move |view, state| find::json(view, &state.served, &asked)).await;
     match done {
         (_, Ok(json)) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
         (_, Err(refused)) => json_refusal(&refused),
@@ -99,14 +109,14 @@ fn unread() -> Refused {
 async fn answer<T, F>(server: Server, values: Values<T>, work: F) -> Response
 where
     T: Into<Asked> + Clone + Send + 'static,
-    F: FnOnce(&View, &Served, &T) -> Result<(String, Html), Refused> + Send + 'static,
+    F: FnOnce(&View, &Shared, &T) -> Result<(String, Html), Refused> + Send + 'static,
 {
     let values = match values {
         Ok(Query(values)) => values,
         Err(_) => return html(StatusCode::BAD_REQUEST, page::refusal(&unread(), &Asked::default(), None)),
     };
     let asked: Asked = values.clone().into();
-    let (view, done) = server.work(move |view, served| work(view, served, &values)).await;
+    let (view, done) = server.work(move |view, state| work(view, state, &values)).await;
     let view = view.as_deref();
     match done {
         Ok((title, main)) => html(StatusCode::OK, Page { title, asked: &asked, view, main }.html()),
@@ -130,7 +140,7 @@ impl Server {
     /// Does the work on the run as it is now, when it is its turn.
     async fn work<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&View, &Served) -> Result<T, Refused> + Send + 'static,
+        work: impl FnOnce(&View, &Shared) -> Result<T, Refused> + Send + 'static,
     ) -> (Option<Arc<View>>, Result<T, Refused>) {
         let state = self.state.clone();
         let done = self.gate.work(move || {
@@ -138,7 +148,7 @@ impl Server {
                 Ok(view) => view,
                 Err(error) => return (None, Err(Refused::Run(format!("{error:#}")))),
             };
-            let done = work(&view, &state.served);
+            let done = work(&view, &state);
             (Some(view), done)
         });
         done.await.unwrap_or_else(|busy| (None, Err(Refused::Busy(busy))))

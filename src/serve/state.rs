@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::board::Kept;
 use super::brush::Columns;
 use crate::query::extent;
 use crate::query::sources::{self, Sources};
@@ -60,6 +61,7 @@ impl View {
 /// The view of now, shared by all who ask.
 pub struct State {
     pub served: Served,
+    pub reports: Kept,
     kept: Mutex<Option<(Arc<View>, Instant)>>,
 }
 
@@ -68,7 +70,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl State {
     pub fn new(served: Served) -> State {
-        State { served, kept: Mutex::new(None) }
+        State { served, reports: Kept::default(), kept: Mutex::new(None) }
     }
 
     /// The run: as it was read if its files are the same still, else read again.

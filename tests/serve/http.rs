@@ -56,7 +56,11 @@ impl Serving {
         // What was said stands in the pipe already, as the address came after it.
         let mut said = [0; 4096];
         let pipe = child.stderr.as_mut().expect("its errors");
-        let said = if words.contains(&"--bodies") { pipe.read(&mut said).map_or(String::new(), |n| String::from_utf8_lossy(&said[..n]).into_owned()) } else { String::new() };
+        let said = if words.contains(&"--bodies") {
+            pipe.read(&mut said).map_or(String::new(), |n| String::from_utf8_lossy(&said[..n]).into_owned())
+        } else {
+            String::new()
+        };
         Serving { child, port, said }
     }
 

@@ -36,6 +36,9 @@ pub fn one(html: &mut Html, cite: &Cite, records: &Records) {
                 });
             }
         }
+        if let Some(page) = records.page.filter(|_| cite.open.is_empty()) {
+            html.with_text("a", &[("class", "open"), ("href", &page(&cite.text))], "its fields, clock and neighbours");
+        }
     });
 }
 

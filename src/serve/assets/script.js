@@ -1,7 +1,7 @@
 "use strict";
 // Pages work without this. It swaps in what changes of a page, and lets a part of the time be drawn over.
 (function () {
-  var running = null;
+  var running = null, shown = location.pathname + location.search;
   history.scrollRestoration = "manual";
 
   function ours(link) {
@@ -25,9 +25,9 @@
   function swap(text, y) {
     var page = new DOMParser().parseFromString(text, "text/html");
     ["header", "main", "footer"].forEach(function (name) {
-      var here = document.querySelector(name), there = page.querySelector(name);
+      var here = document.querySelector("body > " + name), there = page.querySelector("body > " + name);
       if (here && there) here.replaceWith(document.importNode(there, true));
-      else if (here && name === "footer") here.remove();
+      else if (here) here.remove();
       else if (there) document.body.append(document.importNode(there, true));
     });
     document.title = page.title;
@@ -49,6 +49,7 @@
         keep();
         history.pushState({ y: y }, "", url);
       }
+      shown = location.pathname + location.search;
       swap(text, y);
       var hash = new URL(url, location.href).hash;
       var at = hash === "" ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
@@ -81,6 +82,8 @@
   });
 
   window.addEventListener("popstate", function (event) {
+    // Another place of the same page.
+    if (location.pathname + location.search === shown) return;
     go(location.href, false, event.state && event.state.y ? event.state.y : 0);
   });
 
@@ -141,6 +144,6 @@
     if (picture) brush(picture);
   }
 
-  document.documentElement.classList.add("scripted");
+  document.documentElement.classList.add("live");
   ready();
 })();
