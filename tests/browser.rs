@@ -5,7 +5,11 @@
 
 #[path = "browser/driver.rs"]
 mod driver;
+#[path = "serve/http.rs"]
+mod http;
 mod program;
+#[path = "browser/serve.rs"]
+mod serve;
 
 use std::path::PathBuf;
 

@@ -36,7 +36,9 @@ fn address(browser: &Browser) -> String {
 
 /// Draws with the pointer over a part of the time, in shares of its width.
 fn draw(browser: &Browser, from: f64, to: f64) {
-    let of = |what: &str| browser.eval(&format!("return document.getElementById('brush-picture').getBoundingClientRect().{what};")).as_f64().expect("a place");
+    let of = |what: &str| {
+        browser.eval(&format!("return document.getElementById('brush-picture').getBoundingClientRect().{what};")).as_f64().expect("a place")
+    };
     let (left, top, width, height) = (of("left"), of("top"), of("width"), of("height"));
     let mouse = |kind: &str, share: f64| {
         let pressed = if kind == "mouseMoved" { "none" } else { "left" };
@@ -77,7 +79,12 @@ fn search_finds_what_the_file_holds() {
     }
     // The form is one without scripts too.
     browser.keys("input[name=since]", "start+1s\u{e007}");
-    assert_eq!(address(&browser), "/?q=kind:route_decision&since=start+1s&until=&n=".replace('+', " "), "{}", browser.text("location.href"));
+    assert_eq!(
+        address(&browser),
+        "/?q=kind:route_decision&since=start+1s&until=&n=".replace('+', " "),
+        "{}",
+        browser.text("location.href")
+    );
     assert!(browser.count(HITS) > 0);
     browser.scripts(true);
     quiet(&browser, &serving);
@@ -199,7 +206,12 @@ fn pages_fit_every_window() {
         let place = Place::with(fixture);
         let serving = Serving::start(&place, &[fixture]);
         let record = if fixture == "sglang-run" { "/show?at=sglang-run/logs/crash.log:7" } else { "/query.json" };
-        let pages = [("whole", "/"), ("found", "/?q=level:%3E%3Dwarn+OR+kind:request*&since=start%2B1s"), ("mistake", "/?q=kind:(a"), ("record", record)];
+        let pages = [
+            ("whole", "/"),
+            ("found", "/?q=level:%3E%3Dwarn+OR+kind:request*&since=start%2B1s"),
+            ("mistake", "/?q=kind:(a"),
+            ("record", record),
+        ];
         for (name, path) in pages.into_iter().filter(|(_, path)| *path != "/query.json") {
             browser.open(&serving.url(path));
             for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)] {
@@ -212,7 +224,8 @@ fn pages_fit_every_window() {
             browser.look("light", "screen");
             browser.size(1280, 900);
             // The browser itself complains of an answer that is a mistake.
-            let complains: Vec<String> = browser.console().into_iter().filter(|line| !(name == "mistake" && line.contains("400"))).collect();
+            let complains: Vec<String> =
+                browser.console().into_iter().filter(|line| !(name == "mistake" && line.contains("400"))).collect();
             assert!(complains.is_empty(), "{fixture} {path}: {complains:#?}");
         }
         println!("{fixture}: pages fit 1280 and 390 pixels, light and dark");
