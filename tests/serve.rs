@@ -166,8 +166,7 @@ fn answers_are_those_of_corr_query() {
         let page = serving.get(&format!("/?{said}"));
         assert_eq!(page.status, 200, "{said}");
         let hits = section(&page.body, "hits");
-        let located: Vec<String> =
-            hits.split("href=\"/show?at=").skip(1).map(|p| text_of(&p[p.find('>').unwrap() + 1..p.find("</a>").unwrap()])).collect();
+        let located: Vec<String> = hits.split("class=\"locator\" title=\"").skip(1).map(|p| text_of(&p[..p.find('"').unwrap()])).collect();
         let told: Vec<String> = served.json()["events"].as_array().unwrap().iter().map(locator).collect();
         assert_eq!(located, told, "{said}");
         let matched = served.json()["summary"]["matched"].as_u64().unwrap();

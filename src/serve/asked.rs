@@ -5,7 +5,9 @@ use serde::Deserialize;
 use super::link;
 use super::state::Served;
 use crate::cli::query::Args;
+use crate::query::answer::Window;
 use crate::render::events::Format;
+use crate::render::shown::rfc3339;
 
 /// The values of an address; nothing given is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -72,6 +74,15 @@ impl Asked {
             tz: served.options.tz.clone(),
             ..plain
         })
+    }
+
+    /// The same with the ends of its window as instants, as the form has them: those of a named window, or of one around an event, can then be changed.
+    pub fn in_instants(&self, window: Window) -> Asked {
+        if self.window.trim().is_empty() && self.around.trim().is_empty() {
+            return self.clone();
+        }
+        let end = |ns: Option<i64>| ns.map_or(String::new(), |ns| rfc3339(ns, 1));
+        self.within(&end(window.since), &end(window.until))
     }
 
     /// Are events looked for, not only a time?

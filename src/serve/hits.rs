@@ -14,7 +14,7 @@ use crate::timeline::Row;
 pub fn section(found: &Found, asked: &Asked) -> Html {
     let mut html = Html::new();
     html.element("section", &[("id", "hits"), ("class", "panel"), ("aria-labelledby", "hits-head")], |html| {
-        html.with_text("h2", &[("id", "hits-head")], "found");
+        html.with_text("h2", &[("id", "hits-head")], "Found");
         counted(html, found, asked);
         if !found.hits.is_empty() {
             html.element("div", &[("class", "scroll")], |html| table(html, &found.hits));
@@ -30,8 +30,8 @@ fn counted(html: &mut Html, found: &Found, asked: &Asked) {
         let total = grouped(found.total);
         if shown < found.total {
             html.text(&format!("showing {} of {total} events", grouped(shown)));
-            for n in [200, MOST] {
-                if (n as u64) > shown {
+            for (fewer, n) in [(0, 200), (200, MOST)] {
+                if n as u64 > shown && found.total > fewer {
                     let more = Asked { n: n.to_string(), ..asked.clone() };
                     html.text(" · ").with_text("a", &[("href", &more.address("/"))], &format!("show {}", grouped(n as u64)));
                 }
@@ -84,13 +84,14 @@ pub fn row(html: &mut Html, event: &Shown, here: bool) {
             }
         });
         html.with_text("td", &[("class", "event")], &message(&Row::new(event.clone(), 0, "", None), MESSAGE));
-        html.element("td", &[("class", "cite")], |html| locator(html, &event.locator()));
+        html.element("td", &[("class", "where")], |html| locator(html, &event.locator()));
     });
 }
 
-/// A link to a record.
-pub fn locator(html: &mut Html, locator: &str) {
-    html.with_text("a", &[("href", &link::record(locator)), ("class", "locator")], locator);
+/// A link to a record: the last part of its path, with the whole of it where it is pointed at.
+fn locator(html: &mut Html, locator: &str) {
+    let name = locator.rsplit('/').next().unwrap_or(locator);
+    html.with_text("a", &[("href", &link::record(locator)), ("class", "locator"), ("title", locator)], name);
 }
 
 /// When it happened.

@@ -12,13 +12,15 @@ pub struct Page<'a> {
     pub asked: &'a Asked,
     /// The run, if it could be read.
     pub view: Option<&'a View>,
+    /// The run is named above: what is shown does not name it.
+    pub named: bool,
     pub main: Html,
 }
 
 impl Page<'_> {
     /// The whole page.
     pub fn html(self) -> String {
-        let Page { title, asked, view, main } = self;
+        let Page { title, asked, view, named, main } = self;
         let mut html = Html::new();
         html.raw("<!doctype html>\n");
         html.element("html", &[("lang", "en")], |html| {
@@ -32,7 +34,7 @@ impl Page<'_> {
                 html.element("header", &[], |html| {
                     html.element("p", &[("class", "run")], |html| {
                         html.with_text("a", &[("href", "/"), ("title", "the whole run")], "corr");
-                        if let Some(view) = view {
+                        if let Some(view) = view.filter(|_| named) {
                             html.raw(" ").with_text("span", &[], &view.run.arguments.join(" "));
                         }
                     });
@@ -90,10 +92,8 @@ fn search(html: &mut Html, asked: &Asked) {
             });
         });
         // What no field of the form says stays as it is.
-        for (name, value) in [("window", &asked.window), ("around", &asked.around), ("span", &asked.span), ("sort", &asked.sort)] {
-            if !value.is_empty() {
-                html.empty("input", &[("type", "hidden"), ("name", name), ("value", value)]);
-            }
+        if !asked.sort.is_empty() {
+            html.empty("input", &[("type", "hidden"), ("name", "sort"), ("value", &asked.sort)]);
         }
         html.raw("<button>search</button>");
     });
@@ -113,11 +113,11 @@ pub fn refusal(refused: &Refused, asked: &Asked, view: Option<&View>) -> String 
     let mut main = Html::new();
     main.element("section", &[("class", "panel refused"), ("role", "alert")], |html| {
         let head = match refused {
-            Refused::Query(_) => "this is no query",
-            Refused::Value(_) => "this cannot be asked",
-            Refused::Nothing(_) => "not there",
-            Refused::Busy(_) => "not answered",
-            Refused::Run(_) => "the run cannot be read",
+            Refused::Query(_) => "This is no query",
+            Refused::Value(_) => "This cannot be asked",
+            Refused::Nothing(_) => "Not there",
+            Refused::Busy(_) => "Not answered",
+            Refused::Run(_) => "The run cannot be read",
         };
         html.with_text("h1", &[], head);
         html.with_text("p", &[], &refused.words());
@@ -128,5 +128,5 @@ pub fn refusal(refused: &Refused, asked: &Asked, view: Option<&View>) -> String 
             html.raw("<p>The language is that of <code>corr query</code>; <code>corr query --help</code> has all of it.</p>");
         }
     });
-    Page { title: "corr: not answered".into(), asked, view, main }.html()
+    Page { title: "corr: not answered".into(), asked, view, named: true, main }.html()
 }

@@ -39,7 +39,7 @@ pub fn sections(opened: &Opened, asked: Option<u64>, not_asked: &BTreeMap<String
     fields(&mut html, shown);
     withheld(&mut html, &shown.withheld);
     html.element("section", &[("id", "clock"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "how its time is known");
+        html.with_text("h2", &[], "How its time is known");
         html.element("ul", &[], |html| {
             for line in &opened.event.clock {
                 html.with_text("li", &[], line);
@@ -48,7 +48,7 @@ pub fn sections(opened: &Opened, asked: Option<u64>, not_asked: &BTreeMap<String
     });
     ids(&mut html, &opened.links, not_asked);
     html.element("section", &[("id", "neighbours"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "beside it in its source");
+        html.with_text("h2", &[], "Beside it in its source");
         html.element("div", &[("class", "scroll")], |html| {
             html.element("table", &[("class", "events")], |html| {
                 html.element("tbody", &[], |html| opened.neighbours.iter().for_each(|event| hits::row(html, event, !event.context)));
@@ -60,7 +60,7 @@ pub fn sections(opened: &Opened, asked: Option<u64>, not_asked: &BTreeMap<String
 
 fn raw(html: &mut Html, bytes: &[u8]) {
     html.element("section", &[("id", "raw"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "raw");
+        html.with_text("h2", &[], "Raw");
         let head = bytes.get(..MOST_BYTES).unwrap_or(bytes);
         html.element("pre", &[("class", "raw"), ("tabindex", "0")], |html| {
             html.lines(head);
@@ -80,7 +80,7 @@ fn raw(html: &mut Html, bytes: &[u8]) {
 
 fn event(html: &mut Html, shown: &Shown) {
     html.element("section", &[("id", "event"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "event");
+        html.with_text("h2", &[], "Event");
         html.element("dl", &[("class", "fields")], |html| {
             let about = corr_parsers::kind(shown.kind).map_or("", |k| k.about);
             let mut say = |name: &str, value: &str| {
@@ -111,7 +111,7 @@ fn fields(html: &mut Html, shown: &Shown) {
         return;
     }
     html.element("section", &[("id", "fields"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "fields");
+        html.with_text("h2", &[], "Fields");
         html.element("dl", &[("class", "fields")], |html| {
             for (name, raw, value) in shown.fields.iter().take(MOST_FIELDS) {
                 html.element("dt", &[], |html| {
@@ -143,7 +143,7 @@ fn withheld(html: &mut Html, withheld: &[Json]) {
         return;
     }
     html.element("section", &[("id", "withheld"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "withheld");
+        html.with_text("h2", &[], "Withheld");
         html.element("ul", &[], |html| {
             for w in withheld {
                 let text = |name: &str| w.get(name).map(plain).unwrap_or_default();
@@ -165,7 +165,7 @@ fn ids(html: &mut Html, links: &[Link], not_asked: &BTreeMap<String, String>) {
         return;
     }
     html.element("section", &[("id", "ids"), ("class", "panel")], |html| {
-        html.with_text("h2", &[], "where else its ids stand");
+        html.with_text("h2", &[], "Where else its ids stand");
         html.element("ul", &[], |html| {
             for link in links {
                 html.element("li", &[], |html| {

@@ -47,13 +47,13 @@ async fn report(State(server): State<Server>, values: Values<Asked>) -> Response
             main.push(&brush.section(asked));
         }
         let report = board::report(&state.reports, view, served, asked, found.window, found.how.as_deref())?;
-        main.push(&board::head(&report));
         if asked.chooses() {
             main.push(&hits::section(&found, asked));
         }
+        main.push(&board::head(&report));
         main.push(&board::sections(&report));
         let title = if asked.q.is_empty() { "corr".to_string() } else { format!("{}: corr", asked.q) };
-        Ok((title, main))
+        Ok(Shows { title, named: false, form: asked.in_instants(found.window), main })
     })
     .await
 }
@@ -71,7 +71,7 @@ async fn show(State(server): State<Server>, values: Values<At>) -> Response {
             open::Found::Record { opened, line, not_asked } => record::sections(&opened, line, &not_asked),
             open::Found::Lines(lines) => record::lines(&lines),
         };
-        Ok((format!("{at}: corr"), main))
+        Ok(Shows { title: format!("{at}: corr"), named: true, form: Asked::default(), main })
     })
     .await
 }
@@ -105,11 +105,20 @@ fn unread() -> Refused {
     Refused::Value("the address cannot be read: a value is given twice, or is no UTF-8".into())
 }
 
+/// What a page shows, and whether its frame names the run.
+struct Shows {
+    title: String,
+    named: bool,
+    /// What the form says.
+    form: Asked,
+    main: Html,
+}
+
 /// Works out a page and gives it, or the page of its refusal.
 async fn answer<T, F>(server: Server, values: Values<T>, work: F) -> Response
 where
     T: Into<Asked> + Clone + Send + 'static,
-    F: FnOnce(&View, &Shared, &T) -> Result<(String, Html), Refused> + Send + 'static,
+    F: FnOnce(&View, &Shared, &T) -> Result<Shows, Refused> + Send + 'static,
 {
     let values = match values {
         Ok(Query(values)) => values,
@@ -119,7 +128,7 @@ where
     let (view, done) = server.work(move |view, state| work(view, state, &values)).await;
     let view = view.as_deref();
     match done {
-        Ok((title, main)) => html(StatusCode::OK, Page { title, asked: &asked, view, main }.html()),
+        Ok(Shows { title, named, form, main }) => html(StatusCode::OK, Page { title, asked: &form, view, named, main }.html()),
         Err(refused) => html(refused.status(), page::refusal(&refused, &asked, view)),
     }
 }
