@@ -58,6 +58,22 @@ pub fn read(base: Base<'_>, cites: &[&Cite]) -> Records {
     records
 }
 
+/// The record at a line of a source of events.
+pub fn at_line(base: Base<'_>, name: &str, line: u64) -> Option<(u32, u64)> {
+    let number = base.sources.sources.iter().position(|s| s.name == name)?;
+    let source = base.sources.sources.get(number)?;
+    let (start, _) = locate::begin(source, source.bytes().ok()?, Place::Line(line)).ok()?;
+    Some((u32::try_from(number).ok()?, start.offset as u64))
+}
+
+/// The first of the records that samples of a log are: `path:88..412#log:field…`.
+pub fn first_record(base: Base<'_>, citation: &str) -> Option<(u32, u64)> {
+    let (place, _) = citation.split_once("#log:")?;
+    let (name, lines) = place.rsplit_once(':')?;
+    let first = lines.split_once("..").map_or(lines, |(first, _)| first);
+    at_line(base, name, first.parse().ok()?)
+}
+
 fn record(base: Base<'_>, (source, offset): (u32, u64)) -> Option<Raw> {
     let source = base.sources.sources.get(source as usize)?;
     let bytes = source.bytes().ok()?;

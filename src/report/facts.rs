@@ -1,10 +1,10 @@
 //! How the run was configured, as `corr facts` says it.
 
 use super::Base;
+use super::cites::at_line;
 use super::model::{Cite, Disagreement, FactRow, Facts};
 use crate::facts::table::{Row, Side};
 use crate::facts::{self, Who, collect};
-use crate::query::locate::{self, Place};
 
 /// Citations of a fact; those of further workers say the same.
 const CITES: usize = 3;
@@ -62,13 +62,6 @@ fn shortened(names: Vec<&str>) -> String {
 }
 
 fn cite(base: Base<'_>, cite: &facts::Cite) -> Cite {
-    let number = base.sources.sources.iter().position(|s| s.name == cite.name);
-    let source = number.and_then(|n| base.sources.sources.get(n));
-    let begin = source.filter(|_| cite.line > 0).and_then(|source| {
-        let bytes = source.bytes().ok()?;
-        let (start, _) = locate::begin(source, bytes, Place::Line(cite.line)).ok()?;
-        Some(start.offset as u64)
-    });
-    let at = number.and_then(|n| u32::try_from(n).ok()).zip(begin);
+    let at = Some(cite.line).filter(|line| *line > 0).and_then(|line| at_line(base, &cite.name, line));
     Cite { text: cite.at(), at, open: String::new() }
 }

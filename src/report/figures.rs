@@ -4,6 +4,7 @@ use corr_metrics::known::LOG;
 use corr_metrics::model::Kind;
 use corr_metrics::select::Selector;
 
+use super::cites::first_record;
 use super::model::{Cite, FigureRow, Figures};
 use super::pipeline::record;
 use super::{Ask, Base};
@@ -101,11 +102,11 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, evidence: &Evidence<'_>, judged: &
     let selectors: Vec<Selector> = FIELDS.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()).collect();
     let mut rows: Vec<FigureRow> = Vec::new();
     for hit in logged.hits(&selectors) {
-        add(&hit, "latency", ask, &mut rows, &mut found.left_out);
+        add(base, &hit, "latency", ask, &mut rows, &mut found.left_out);
     }
     for hit in base.captures.hits(&[]) {
         if let Some(about) = about(&hit.group.name, hit.group.typed.kind) {
-            add(&hit, about, ask, &mut rows, &mut found.left_out);
+            add(base, &hit, about, ask, &mut rows, &mut found.left_out);
         }
     }
     let order = |row: &FigureRow| ["latency", "cache", "load"].iter().position(|about| *about == row.about);
@@ -118,7 +119,7 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, evidence: &Evidence<'_>, judged: &
     found
 }
 
-fn add(hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut Vec<FigureRow>, left_out: &mut u64) {
+fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut Vec<FigureRow>, left_out: &mut u64) {
     let span = Span { since: ask.closed.map(|c| c.0), until: ask.closed.map(|c| c.1) };
     let Ok(placed) = span.on(hit.captured) else {
         *left_out += 1;
@@ -141,7 +142,7 @@ fn add(hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut Vec<FigureRow>,
             name: row.name(),
             words: row.brief(),
             says: hit.group.help.clone().unwrap_or_default(),
-            cites: row.citation().map(|text| Cite { text, at: None, open }).into_iter().collect(),
+            cites: row.citation().map(|text| Cite { at: first_record(base, &text), text, open }).into_iter().collect(),
         });
     }
 }

@@ -342,8 +342,10 @@ pub struct Plot {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PlotLine {
     pub name: String,
-    /// Pieces without a gap: samples (UTC ns, value), by time. Never joined.
+    /// Pieces without a gap: samples (UTC ns, value), by time. Never joined to each other.
     pub pieces: Vec<Vec<(i64, f64)>>,
+    /// The samples of a piece follow each other; else each stands alone: records of a log, or of a series with a gap beside each sample.
+    pub joined: bool,
     pub samples: u64,
     /// Samples of a column were reduced to first, least, greatest and last.
     pub reduced: bool,

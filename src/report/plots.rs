@@ -51,6 +51,8 @@ const LINES: usize = 6;
 const COLUMNS: i64 = 300;
 /// Samples that are drawn one by one.
 const FEW: usize = 900;
+/// Points of a line that is drawn in pieces.
+const MOST_POINTS: usize = 3_000;
 /// Marks on a plot.
 const MARKS: usize = 40;
 
@@ -114,11 +116,15 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
         let samples = captured.capture().samples.between(id.0, placed.window.from(), placed.window.to());
         let (Some(from), Some(to)) = (samples.first(), samples.last()) else { continue };
         let limit = captured.scrapes_of(*id).interval().map_or(i64::MAX, gauge::default_hold);
-        let mut pieces = if rates { steps(&samples, limit) } else { values(&samples, limit) };
+        let pieces = if captured.is_log() {
+            values(&samples, i64::MAX)
+        } else if rates {
+            steps(&samples, limit)
+        } else {
+            values(&samples, limit)
+        };
         let reduced = samples.len() > FEW;
-        for piece in pieces.iter_mut().filter(|_| reduced) {
-            *piece = reduce(piece, (axis.1.saturating_sub(axis.0) / COLUMNS).max(1));
-        }
+        let (mut pieces, joined) = if reduced { lessened(pieces, axis, captured.is_log()) } else { (pieces, !captured.is_log()) };
         for point in pieces.iter_mut().flatten() {
             point.0 = point.0.saturating_add(offset);
         }
@@ -129,7 +135,7 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
             at: None,
             open: format!("corr metrics {} {} {window} --rows", shell(&ask.run), shell(&spelled)),
         };
-        lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, cite }));
+        lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite }));
     }
     if lines.is_empty() {
         return None;
@@ -148,7 +154,11 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
         family: first.group.name.clone(),
         capture: captured.name.clone(),
         help: first.group.help.clone(),
-        what: if rates { "per second, between each two samples" } else { "value" },
+        what: match (captured.is_log(), rates) {
+            (true, _) => "records of a log, each by itself",
+            (false, true) => "per second, between each two samples",
+            (false, false) => "value",
+        },
         lines: lines.into_iter().map(|(_, line)| line).collect(),
         lines_left_out,
         gaps: gaps(captured, covered, &endpoints),
@@ -236,6 +246,17 @@ fn reduce(points: &[(i64, f64)], width: i64) -> Points {
         out.append(&mut kept);
     }
     out
+}
+
+/// Each piece with few points of a column; where there are gaps beside nearly every sample, points that stand alone. `alone`: they do anyway.
+fn lessened(pieces: Vec<Points>, axis: (i64, i64), alone: bool) -> (Vec<Points>, bool) {
+    let width = (axis.1.saturating_sub(axis.0) / COLUMNS).max(1);
+    let each: Vec<Points> = pieces.iter().map(|piece| reduce(piece, width)).collect();
+    if !alone && each.iter().map(Vec::len).sum::<usize>() <= MOST_POINTS {
+        return (each, true);
+    }
+    let all: Points = pieces.into_iter().flatten().collect();
+    (vec![reduce(&all, width)], false)
 }
 
 fn moves(line: &PlotLine) -> bool {

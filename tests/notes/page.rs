@@ -63,6 +63,7 @@ const ELEMENTS: &[&str] = &[
     "rect",
     "line",
     "polyline",
+    "polygon",
     "circle",
     "text",
     "tspan",

@@ -16,44 +16,37 @@ pub fn cites(html: &mut Html, all: &[Cite], records: &Records) {
 pub fn one(html: &mut Html, cite: &Cite, records: &Records) {
     html.element("details", &[("class", "cite")], |html| {
         html.element("summary", &[], |html| {
-            place(html, &cite.text);
+            html.with_text("code", &[("title", &cite.text)], label(&cite.text));
         });
-        match records.of(cite) {
-            Some(raw) => {
-                html.element("pre", &[("class", "raw"), ("tabindex", "0")], |html| {
-                    html.lines(&raw.bytes);
-                });
-                if raw.cut > 0 {
-                    html.element("p", &[("class", "note")], |html| {
-                        html.text(&grouped(raw.cut)).raw(" more bytes: ");
-                        command(html, cite);
-                    });
-                }
-            }
-            None => {
-                html.element("p", &[("class", "note")], |html| {
-                    command(html, cite);
-                });
-            }
+        let found = records.of(cite);
+        if let Some(raw) = found {
+            html.element("pre", &[("class", "raw"), ("tabindex", "0")], |html| {
+                html.lines(&raw.bytes);
+            });
         }
         if let Some(page) = records.page.filter(|_| cite.open.is_empty()) {
             html.with_text("a", &[("class", "open"), ("href", &page(&cite.text))], "its fields, clock and neighbours");
         }
+        let cut = found.map_or(0, |raw| raw.cut);
+        if found.is_some() && cut == 0 && cite.open.is_empty() {
+            return;
+        }
+        html.element("p", &[("class", "note")], |html| {
+            if cut > 0 {
+                html.text(&grouped(cut)).raw(" more bytes: ");
+            }
+            if !cite.open.is_empty() {
+                html.with_text("code", &[], &cite.text).raw("<br>");
+            }
+            command(html, cite);
+        });
     });
 }
 
-/// The last part of the path, with the whole of it where it is pointed at.
-fn place(html: &mut Html, text: &str) {
-    let name = match text.split_once('#') {
-        // A series: the capture's name and the series are both needed.
-        Some((capture, series)) => format!("{}#{series}", base(capture)),
-        None => base(text).to_string(),
-    };
-    html.with_text("code", &[("title", text)], &name);
-}
-
-fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// A place in short: the last part of the path, and of samples the capture alone. All of it stands in what it opens, or where it is pointed at.
+fn label(text: &str) -> &str {
+    let place = text.split_once('#').map_or(text, |(place, _)| place);
+    place.rsplit('/').next().unwrap_or(place)
 }
 
 fn command(html: &mut Html, cite: &Cite) {

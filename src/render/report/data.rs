@@ -35,7 +35,7 @@ fn series(plots: &Plots) -> Json {
                     piece.iter().map(|(at, value)| json!([at.saturating_sub(origin).div_euclid(1_000), value])).collect::<Vec<_>>()
                 };
                 json!({
-                    "name": line.name, "samples": line.samples, "reduced": line.reduced, "cite": line.cite.text,
+                    "name": line.name, "samples": line.samples, "reduced": line.reduced, "joined": line.joined, "cite": line.cite.text,
                     "pieces": line.pieces.iter().map(piece).collect::<Vec<_>>(),
                 })
             })

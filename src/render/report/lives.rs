@@ -1,6 +1,6 @@
 //! Lives of servers: bars on the report's axis, and a row a run.
 
-use super::{cites, panel, table};
+use super::{cites, day, panel, short, table};
 use crate::cli::grouped;
 use crate::render::html::Html;
 use crate::render::readiness::picture::{self, Bar, PHASES};
@@ -34,6 +34,12 @@ pub fn lives(lives: &Lives, axis: Option<(i64, i64)>, records: &Records) -> Html
             );
         }
         if !lives.runs.is_empty() {
+            let day = day(axis);
+            if let Some(day) = &day {
+                html.element("p", &[("class", "note")], |html| {
+                    html.raw("Times are UTC of ").text(day).raw(".");
+                });
+            }
             let heads = &[
                 "server",
                 "run",
@@ -52,7 +58,7 @@ pub fn lives(lives: &Lives, axis: Option<(i64, i64)>, records: &Records) -> Html
                     html.element("tr", &[], |html| {
                         html.with_text("th", &[("scope", "row")], &run.unit).with_text("td", &[], &format!("#{}", run.number));
                         for text in [&run.verdict, &run.cause, &run.started, &run.ready, &run.start_to_ready, &run.away, &run.ended] {
-                            html.with_text("td", &[], text);
+                            html.with_text("td", &[], &short(text, day.as_deref()));
                         }
                         html.with_text("td", &[], &run.traps.join("; "));
                         html.element("td", &[], |html| cites::cites(html, &run.cites, records));

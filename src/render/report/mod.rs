@@ -65,13 +65,13 @@ fn panels(report: &Report) -> Vec<(&'static str, &'static str, Html)> {
         report;
     vec![
         ("coverage", "Coverage", coverage(covered)),
-        ("facts", "Configuration", facts(known, records)),
         ("pipeline", "Cache path", pipeline(path, records)),
         ("unprovable", "Unprovable", unprovable(path)),
         ("lives", "Servers", lives(servers, head.axis, records)),
         ("timeline", "Timeline", timeline(rows, head.axis, records)),
         ("series", "Series", series(plots, head.axis)),
         ("figures", "Latency and cache", figures(numbers, records)),
+        ("facts", "Configuration", facts(known, records)),
     ]
 }
 
@@ -135,13 +135,13 @@ pub fn masthead(report: &Report) -> Html {
 
 const ANCHORS: &[(&str, &str)] = &[
     ("coverage", "Coverage"),
-    ("facts", "Configuration"),
     ("pipeline", "Cache path"),
     ("unprovable", "Unprovable"),
     ("lives", "Servers"),
     ("timeline", "Timeline"),
     ("series", "Series"),
     ("figures", "Latency and cache"),
+    ("facts", "Configuration"),
     ("reproduce", "Reproduce"),
 ];
 
@@ -199,6 +199,18 @@ pub fn foot(report: &Report) -> Html {
 fn instant(html: &mut Html, ns: i64) {
     let text = rfc3339(ns, 1_000_000);
     html.with_text("time", &[("datetime", &text)], &text);
+}
+
+/// The day on which the whole axis lies.
+fn day(axis: Option<(i64, i64)>) -> Option<String> {
+    let (from, to) = axis?;
+    let day = |ns: i64| rfc3339(ns, 1_000_000_000).chars().take(10).collect::<String>();
+    (day(from) == day(to)).then(|| day(from))
+}
+
+/// Times without the day that all have.
+fn short(text: &str, day: Option<&str>) -> String {
+    day.map_or_else(|| text.to_string(), |day| text.replace(&format!("{day}T"), ""))
 }
 
 /// A panel: a section with its heading.

@@ -40,6 +40,7 @@
     at("o-to").value = clock(high);
     at("f-count").value = shown + " of " + rows.length + " rows shown" + (whole ? "" : "; rows without any time are hidden by a zoom");
     if (brush) {
+      brush.setAttribute("display", whole ? "none" : "inline");
       brush.setAttribute("x", String(Number(from.value)));
       brush.setAttribute("width", String(Math.max(2, Number(to.value) - Number(from.value))));
     }

@@ -32,10 +32,18 @@ pub fn pipeline(path: &Pipeline, records: &Records) -> Html {
             for (word, means) in WORDS {
                 html.element("li", &[("class", &format!("edge {word}"))], |html| {
                     html.raw("<svg class=\"key\" viewBox=\"0 0 34 10\" aria-hidden=\"true\"><line class=\"line\" x1=\"1\" y1=\"5\" x2=\"33\" y2=\"5\"/></svg> ");
-                    html.with_text("b", &[], word).raw(": ").text(means);
+                    html.element("span", &[], |html| {
+                        html.with_text("b", &[], word).raw(": ").text(means);
+                    });
                 });
             }
         });
+        let elsewhere: Vec<&str> = path.edges.iter().map(|e| e.id.as_str()).filter(|id| !graph::draws(id)).collect();
+        if !elsewhere.is_empty() {
+            html.element("p", &[("class", "note")], |html| {
+                html.raw("Edges without a place in the picture: ").text(&elsewhere.join(", ")).raw(".");
+            });
+        }
         table(html, "edges", "Edges", &["edge", "activity", "count", "by request", "by session", "what shows it"], |html| {
             for (number, edge) in path.edges.iter().enumerate() {
                 row(html, number, edge, records);

@@ -36,7 +36,7 @@ pub fn series(plots: &Plots, axis: Option<(i64, i64)>) -> Html {
             html.raw("<p>No series has a sample here.</p>");
             return;
         };
-        html.raw("<p>A line joins samples that follow each other; where nothing was scraped, and where a counter fell, there is none. ");
+        html.raw("<p>A line joins samples that follow each other; where nothing was scraped, and where a counter fell, there is none. Records of logs are points. ");
         html.raw(
             "Grey: nothing was scraped. Letters above: marks of the timeline (S start, R ready, T stop, F failure, G gap in a log).</p>",
         );
@@ -78,7 +78,7 @@ fn figure(html: &mut Html, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) {
         html.element("ul", &[("class", "legend")], |html| {
             for (i, line) in plot.lines.iter().enumerate() {
                 html.element("li", &[], |html| {
-                    key(html, i);
+                    key(html, i, line.joined);
                     html.raw(" ").text(&line.name).raw(" <span class=\"note\">").text(&grouped(line.samples)).raw(" samples");
                     if line.reduced {
                         html.raw(", of each 300th of the axis the first, least, greatest and last");
@@ -100,10 +100,16 @@ fn figure(html: &mut Html, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) {
     });
 }
 
-fn key(html: &mut Html, i: usize) {
+/// How a line, or a point of it, looks.
+fn key(html: &mut Html, i: usize, joined: bool) {
     let colour = COLOURS.get(i % COLOURS.len()).map_or(String::new(), |RGBColor(r, g, b)| format!("#{r:02X}{g:02X}{b:02X}"));
     html.element("svg", &[("class", "key"), ("viewBox", "0 0 34 10"), ("aria-hidden", "true")], |html| {
-        html.empty("polyline", &[("points", "1,5 33,5"), ("fill", "none"), ("stroke", &colour), ("stroke-width", "3")]);
+        match (joined, i % 3) {
+            (true, _) => html.empty("polyline", &[("points", "1,5 33,5"), ("fill", "none"), ("stroke", &colour), ("stroke-width", "3")]),
+            (false, 0) => html.empty("circle", &[("cx", "17"), ("cy", "5"), ("r", "4"), ("fill", &colour)]),
+            (false, 1) => html.empty("polygon", &[("points", "17,0 22,9 12,9"), ("fill", &colour)]),
+            (false, _) => html.empty("path", &[("d", "M13 1 L21 9 M21 1 L13 9"), ("stroke", &colour), ("stroke-width", "2")]),
+        };
     });
 }
 
@@ -166,20 +172,30 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
         let corners = [(inside(gap.from), low), (inside(gap.to), high)];
         chart.draw_series([Rectangle::new(corners, GAP.mix(0.25).filled())])?;
     }
+    let mut lettered = i32::MIN;
     for mark in marks.iter().filter(|mark| (axis.0..=axis.1).contains(&mark.at)) {
         let at = inside(mark.at);
         chart.draw_series([PathElement::new(vec![(at, low), (at, high)], INK.mix(0.35).stroke_width(2))])?;
         let (x, _) = chart.backend_coord(&(at, high));
+        // Letters over one another say nothing; the lines stand.
+        if x < lettered.saturating_add(20) {
+            continue;
+        }
+        lettered = x;
         root.draw(&Text::new(letter(mark.name), (x - 7, 6), ("sans-serif", 24).into_font().color(&INK)))?;
     }
-    for (line, colour) in plot.lines.iter().zip(COLOURS.iter().cycle()) {
+    for (i, (line, colour)) in plot.lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
         for piece in &line.pieces {
             let points: Vec<(f64, f64)> = piece.iter().map(|(at, value)| (seconds(*at), *value)).collect();
-            if let [one] = points[..] {
-                chart.draw_series([Circle::new(one, 4, colour.filled())])?;
-            } else {
+            if line.joined && points.len() > 1 {
                 chart.draw_series([PathElement::new(points, colour.stroke_width(4))])?;
+                continue;
             }
+            match i % 3 {
+                0 => chart.draw_series(points.iter().map(|point| Circle::new(*point, 5, colour.filled())))?,
+                1 => chart.draw_series(points.iter().map(|point| TriangleMarker::new(*point, 7, colour.filled())))?,
+                _ => chart.draw_series(points.iter().map(|point| Cross::new(*point, 5, colour.stroke_width(3))))?,
+            };
         }
     }
     Ok(())
@@ -284,7 +300,7 @@ mod tests {
     fn a_gap_is_no_line() {
         use crate::report::PlotLine;
         let pieces = vec![vec![(0, 1.0), (SECOND, 2.0)], vec![(8 * SECOND, 3.0), (9 * SECOND, 4.0)], vec![(12 * SECOND, 1.0)]];
-        let line = PlotLine { pieces, ..PlotLine::default() };
+        let line = PlotLine { pieces, joined: true, ..PlotLine::default() };
         let gap = GapRow { from: SECOND, to: 8 * SECOND, ..GapRow::default() };
         let plot = Plot { lines: vec![line], gaps: vec![gap], ..Plot::default() };
         let svg = picture(&plot, &[], (0, 20 * SECOND)).expect("a picture");

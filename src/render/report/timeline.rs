@@ -2,31 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use super::{cites, panel};
+use super::{cites, day, panel, short};
 use crate::cli::grouped;
 use crate::render::html::Html;
 use crate::render::shown::rfc3339;
-use crate::report::{Density, EventRow, Records, Timeline};
+use crate::report::{EventRow, Records, Timeline};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 96.0;
 const TOP: f64 = 14.0;
 const BASE: f64 = 78.0;
+/// Marks that are drawn.
+const MARKS: usize = 300;
 /// Sources that can be chosen one by one; of more the search does.
 const SOURCES: usize = 200;
 
 /// The picture, what filters it, and the rows.
 pub fn timeline(timeline: &Timeline, axis: Option<(i64, i64)>, records: &Records) -> Html {
+    let day = day(axis);
     panel("timeline", "Timeline", |html| {
         html.element("p", &[], |html| summary(html, timeline));
-        density(html, &timeline.density, axis);
+        density(html, timeline, axis);
         controls(html, timeline, axis);
         html.element("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Timeline")], |html| {
             html.element("table", &[("class", "timeline"), ("id", "rows")], |html| {
-                html.raw("<thead><tr><th scope=\"col\">UTC</th><th scope=\"col\">whose</th><th scope=\"col\">event</th><th scope=\"col\">status</th><th scope=\"col\">where</th></tr></thead>");
+                html.element("thead", &[], |html| {
+                    html.element("tr", &[], |html| {
+                        let time = day.as_ref().map_or("UTC".to_string(), |day| format!("UTC, {day}"));
+                        for head in [time.as_str(), "whose", "event", "status", "where"] {
+                            html.with_text("th", &[("scope", "col")], head);
+                        }
+                    });
+                });
                 html.element("tbody", &[], |html| {
                     for event in &timeline.rows {
-                        row(html, event, axis, records);
+                        row(html, event, axis, day.as_deref(), records);
                     }
                 });
             });
@@ -48,7 +58,8 @@ fn summary(html: &mut Html, timeline: &Timeline) {
 }
 
 /// Events by column: all of them, and of these what is serious.
-fn density(html: &mut Html, density: &Density, axis: Option<(i64, i64)>) {
+fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
+    let density = &timeline.density;
     let most = density.events.iter().copied().max().unwrap_or(0);
     let Some((from, to)) = axis.filter(|_| most > 0) else { return };
     html.element("figure", &[("class", "density")], |html| {
@@ -72,7 +83,16 @@ fn density(html: &mut Html, density: &Density, axis: Option<(i64, i64)>) {
                     html.empty("rect", &[("class", class), ("x", x), ("y", y), ("width", width), ("height", height)]);
                 }
             }
-            html.raw("<rect id=\"brush\" class=\"brush\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            for mark in timeline.rows.iter().filter(|row| row.mark.is_some()).take(MARKS) {
+                let Some((at, _)) = mark.span else { continue };
+                let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
+                let class = if mark.mark == Some("failure") { "tick serious" } else { "tick" };
+                let x = format!("{:.1}", (share.clamp(0.0, 1.0) * WIDTH - 1.0).max(0.0));
+                html.element("rect", &[("class", class), ("x", &x), ("y", "1"), ("width", "2"), ("height", "9")], |html| {
+                    html.with_text("title", &[], &format!("{}: {} {} {}", mark.mark.unwrap_or(""), mark.time, mark.who, mark.kind));
+                });
+            }
+            html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
             html.raw("<line class=\"base\" x1=\"0\" y1=\"78\" x2=\"1000\" y2=\"78\"/>");
         });
         html.element("figcaption", &[], |html| {
@@ -80,7 +100,7 @@ fn density(html: &mut Html, density: &Density, axis: Option<(i64, i64)>) {
             html.element("span", &[], |html| {
                 html.raw("events by time, ").text(&grouped(most)).raw(" in the highest of ").text(&grouped(density.events.len() as u64));
                 html.raw(" columns of ").text(&crate::render::metrics::seconds(density.width));
-                html.raw("; <i class=\"swatch serious\"></i> warnings and errors");
+                html.raw("; <i class=\"swatch serious\"></i> warnings and errors; ticks above: marks");
                 if density.unstamped > 0 {
                     html.raw("; ").text(&grouped(density.unstamped)).raw(" without a stamp are in none");
                 }
@@ -124,7 +144,7 @@ fn ms(ns: i64) -> String {
     ns.div_euclid(1_000_000).to_string()
 }
 
-fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, records: &Records) {
+fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, day: Option<&str>, records: &Records) {
     let serious = matches!(event.level, Some("warn" | "error" | "fatal")) || event.mark == Some("failure");
     let class = match (event.mark, serious) {
         (Some("failure"), _) | (_, true) => "serious",
@@ -145,7 +165,7 @@ fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, records: &Re
     html.element("tr", &attributes, |html| {
         html.element("td", &[("class", "time")], |html| match event.span {
             Some((from, _)) => {
-                html.with_text("time", &[("datetime", &rfc3339(from, 1))], &event.time);
+                html.with_text("time", &[("datetime", &rfc3339(from, 1))], &short(&event.time, day));
             }
             None => {
                 html.text(&event.time);
