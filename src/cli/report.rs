@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
 
 use super::note::{flags, push, window_words, words};
@@ -122,6 +122,10 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     let to_stdout = args.output == Path::new("-");
     let shown = terminal(&args.output.display().to_string()).into_owned();
     let file = if to_stdout { None } else { Some(file::File::read(&args.output).with_context(|| shown.clone())?) };
+    let there = file.as_ref().and_then(|f| f.bytes.as_deref()).unwrap_or_default();
+    if !there.is_empty() && !there.starts_with(b"<!DOCTYPE html>") {
+        bail!("{shown}: there is a file that is no page; nothing was written, name another one");
+    }
     let opened = Opened::open(&asking, Some(&args.output).filter(|_| !to_stdout).map(PathBuf::as_path))?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
     if opened.sources.sources.is_empty() && captures.captures.is_empty() {

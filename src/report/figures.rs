@@ -3,6 +3,7 @@
 use corr_metrics::known::LOG;
 use corr_metrics::model::Kind;
 use corr_metrics::select::Selector;
+use corr_metrics::window::histogram;
 
 use super::cites::first_record;
 use super::model::{Cite, FigureRow, Figures};
@@ -10,7 +11,7 @@ use super::pipeline::record;
 use super::{Ask, Base};
 use crate::evidence::{Evidence, Judged};
 use crate::metrics::asked::{Asked, Hit};
-use crate::metrics::figures;
+use crate::metrics::figures::{self, Figure, Histogram};
 use crate::metrics::span::Span;
 use crate::render::evidence::{figure, shell};
 use crate::render::metrics::Row;
@@ -119,6 +120,16 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, evidence: &Evidence<'_>, judged: &
     found
 }
 
+/// A histogram in which nothing was observed here.
+fn silent(figure: &Figure) -> bool {
+    match figure {
+        Figure::Histogram(Histogram { answer: histogram::Answer::Answered(found), .. }) => {
+            found.buckets.last().is_none_or(|bucket| bucket.cumulative.count <= 0.0)
+        }
+        _ => false,
+    }
+}
+
 fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut Vec<FigureRow>, left_out: &mut u64) {
     let span = Span { since: ask.closed.map(|c| c.0), until: ask.closed.map(|c| c.1) };
     let Ok(placed) = span.on(hit.captured) else {
@@ -127,7 +138,7 @@ fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut
     };
     for part in figures::of(hit, &placed, &[0.5, 0.9, 0.99]) {
         let row = Row { hit, placed, part, worker: None };
-        if !row.answers() {
+        if !row.answers() || silent(&row.part.figure) {
             *left_out += 1;
             continue;
         }

@@ -1,7 +1,7 @@
 //! What of a run goes into a report, gathered from the same places that the single commands ask.
 //!
-//! [`Base`] is a run that is open, [`Ask`] is what is asked of it; [`gather`] makes a whole [`Report`], and each part can be gathered alone for a window of its
-//! own. `render::report` writes pages of it.
+//! [`Base`] is a run that is open, [`Ask`] is what is asked of it: the whole run or a window, all events or some. [`gather`] makes a [`Report`], of which
+//! `render::report` writes a page or single panels.
 
 mod cites;
 mod covered;

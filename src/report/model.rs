@@ -204,6 +204,9 @@ pub struct EdgeRow {
     pub beware: Vec<String>,
 }
 
+/// How a signal stands to an edge that it does not prove.
+pub const HINT: &str = "consistent with it, and no proof";
+
 /// A signal that shows an edge, or hints at it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Shows {

@@ -4,7 +4,7 @@ use corr_evidence::ledger;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Proof, Verdict};
 
-use super::model::{Beware, Cite, EdgeRow, MissingRow, Pipeline, Shows, Unprovable};
+use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
 use super::{Ask, Base};
 use crate::evidence::{Beside, Evidence, Judged};
 use crate::query::phases;
@@ -58,7 +58,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict) -> EdgeRow {
     let mut shows: Vec<Shows> = verdict.proofs.iter().filter_map(|p| proof(edged, "shown by", p)).collect();
     let direct = |c: &&Counter| edged.evidence.edges.get(c.signal).is_some_and(|s| s.direct) || c.moved();
     shows.extend(verdict.counters.iter().filter(direct).take(COUNTERS).filter_map(|c| counter(edged, c)));
-    shows.extend(verdict.hints.iter().filter_map(|p| proof(edged, "consistent with it, and no proof", p)));
+    shows.extend(verdict.hints.iter().filter_map(|p| proof(edged, HINT, p)));
     shows.extend(verdict.disagreements.iter().take(DISAGREE).map(|d| Shows {
         signal: d.request.clone(),
         how: "conflict for",

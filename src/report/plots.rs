@@ -54,7 +54,7 @@ const FEW: usize = 900;
 /// Points of a line that is drawn in pieces.
 const MOST_POINTS: usize = 3_000;
 /// Marks on a plot.
-const MARKS: usize = 40;
+const MARKS: usize = 100;
 
 /// Fields of log records of which series are made, beside those that are asked for.
 pub fn fields() -> impl Iterator<Item = &'static str> {
@@ -73,8 +73,8 @@ pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'stat
 
 /// Plots what is asked, or what says most.
 pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)>, covered: &Covered, timeline: &Timeline) -> Plots {
-    let mut found = Plots { marks: marks(timeline), ..Plots::default() };
-    let Some(axis) = axis else { return found };
+    let Some(axis) = axis else { return Plots::default() };
+    let mut found = Plots { marks: marks(timeline, axis), ..Plots::default() };
     let names: Vec<String> = if ask.series.is_empty() {
         FAMILIES.iter().map(|name| name.to_string()).chain(FIELDS.iter().map(|field| format!("{LOG}{field}"))).collect()
     } else {
@@ -282,14 +282,18 @@ fn names(captured: &Captured<'_>, ids: &[SeriesId]) -> Vec<String> {
     series.iter().map(name).collect()
 }
 
-/// Starts, ready lines, stops and failures of the timeline.
-fn marks(timeline: &Timeline) -> Vec<PlotMark> {
-    let mark = |row: &super::model::EventRow| {
-        let name = row.mark?;
-        let at = row.span?.0;
-        Some(PlotMark { at, name, words: format!("{} {} {}", row.time, row.who, row.kind) })
-    };
-    timeline.rows.iter().filter_map(mark).filter(|m| m.name != "members" && m.name != "phase").take(MARKS).collect()
+/// Starts, ready lines, stops and failures of the timeline; of those of one name in one column the first.
+fn marks(timeline: &Timeline, axis: (i64, i64)) -> Vec<PlotMark> {
+    let width = (axis.1.saturating_sub(axis.0) / COLUMNS).max(1);
+    let mut marks: Vec<PlotMark> = Vec::new();
+    for row in &timeline.rows {
+        let (Some(name), Some((at, _))) = (row.mark, row.span) else { continue };
+        let told = marks.iter().rev().any(|mark| mark.name == name && mark.at.div_euclid(width) == at.div_euclid(width));
+        if !told && !matches!(name, "members" | "phase") && marks.len() < MARKS {
+            marks.push(PlotMark { at, name, words: format!("{} {} {}", row.time, row.who, row.kind) });
+        }
+    }
+    marks
 }
 
 #[cfg(test)]

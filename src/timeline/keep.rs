@@ -1,10 +1,10 @@
-//! Which rows are shown where not all are: marks first, then errors, warnings, what became of cache entries and requests, runs, and all others; of one
-//! weight the earliest.
+//! Which rows are shown where not all are: marks first, those of failures before others, then errors, warnings, what became of cache entries and
+//! requests, runs, and all others; of one weight the earliest.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::kinds;
+use super::kinds::{self, Mark};
 use super::row::{Folded, Row};
 
 /// Keeps the most telling rows.
@@ -71,14 +71,19 @@ impl Keep {
 }
 
 fn weight(row: &Row) -> u8 {
-    let level = match row.first.level {
-        Some("error" | "fatal") => 1,
-        Some("warn") => 2,
-        _ if kinds::telling(row.first.kind) => 3,
-        _ if row.folded == Folded::Run => 4,
-        _ => 5,
-    };
-    if row.mark.is_some() { 0 } else { level }
+    match row.mark {
+        // A server that drains says so every few seconds: what failed must not be lost among that.
+        Some(Mark::Failure) => return 0,
+        Some(_) => return 1,
+        None => {}
+    }
+    match row.first.level {
+        Some("error" | "fatal") => 2,
+        Some("warn") => 3,
+        _ if kinds::telling(row.first.kind) => 4,
+        _ if row.folded == Folded::Run => 5,
+        _ => 6,
+    }
 }
 
 /// The most telling of some rows, in their order.

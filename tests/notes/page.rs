@@ -220,3 +220,16 @@ fn a_page_inside_its_run_is_no_source_of_it() {
     let names: Vec<&str> = data["coverage"]["sources"].as_array().expect("sources").iter().filter_map(|s| s["name"].as_str()).collect();
     assert!(names.iter().all(|name| !name.ends_with(".html")) && names.len() == 4, "{names:?}");
 }
+
+/// A slip of the hand does not cost a log.
+#[test]
+fn what_is_no_page_is_not_overwritten() {
+    let place = Place::with("sglang-run");
+    let before = std::fs::read(place.path("sglang-run/logs/server.log")).expect("the log");
+    let ran = place.corr(&["report", "sglang-run", "-o", "sglang-run/logs/server.log"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no page"), "{}", ran.stderr);
+    assert_eq!(std::fs::read(place.path("sglang-run/logs/server.log")).expect("the log"), before);
+    let ran = place.corr(&["report", "sglang-run", "--session", "none-such", "-o", "new.html"]);
+    assert_eq!((ran.code, place.path("new.html").exists()), (Some(1), false), "{}", ran.stderr);
+}

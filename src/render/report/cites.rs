@@ -46,7 +46,7 @@ pub fn one(html: &mut Html, cite: &Cite, records: &Records) {
 /// A place in short: the last part of the path, and of samples the capture alone. All of it stands in what it opens, or where it is pointed at.
 fn label(text: &str) -> &str {
     let place = text.split_once('#').map_or(text, |(place, _)| place);
-    place.rsplit('/').next().unwrap_or(place)
+    place.trim_end_matches('/').rsplit('/').next().unwrap_or(place)
 }
 
 fn command(html: &mut Html, cite: &Cite) {

@@ -34,7 +34,7 @@ pub fn figures(figures: &Figures, records: &Records) -> Html {
         if figures.left_out > 0 {
             html.element("p", &[("class", "note")], |html| {
                 html.text(&grouped(figures.left_out));
-                html.raw(" more have no sample here or are left out: <code>corr metrics RUN --list</code> names every series.");
+                html.raw(" more have no sample or no observation here, or are left out: <code>corr metrics RUN --list</code> names every series.");
             });
         }
     })

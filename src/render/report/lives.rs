@@ -40,27 +40,21 @@ pub fn lives(lives: &Lives, axis: Option<(i64, i64)>, records: &Records) -> Html
                     html.raw("Times are UTC of ").text(day).raw(".");
                 });
             }
-            let heads = &[
-                "server",
-                "run",
-                "how it went",
-                "why it began",
-                "started",
-                "ready",
-                "start to ready",
-                "away before",
-                "ended",
-                "traps",
-                "where",
-            ];
+            let heads =
+                &["server and run", "how it went", "why it began", "started", "ready", "start to ready", "away before", "ended", "where"];
             table(html, "lives", "Runs of servers", heads, |html| {
                 for run in &lives.runs {
                     html.element("tr", &[], |html| {
-                        html.with_text("th", &[("scope", "row")], &run.unit).with_text("td", &[], &format!("#{}", run.number));
-                        for text in [&run.verdict, &run.cause, &run.started, &run.ready, &run.start_to_ready, &run.away, &run.ended] {
+                        html.with_text("th", &[("scope", "row")], &format!("{} #{}", run.unit, run.number));
+                        html.element("td", &[], |html| {
+                            html.text(&run.verdict);
+                            for trap in &run.traps {
+                                html.with_text("p", &[("class", "note")], &short(trap, day.as_deref()));
+                            }
+                        });
+                        for text in [&run.cause, &run.started, &run.ready, &run.start_to_ready, &run.away, &run.ended] {
                             html.with_text("td", &[], &short(text, day.as_deref()));
                         }
-                        html.with_text("td", &[], &run.traps.join("; "));
                         html.element("td", &[], |html| cites::cites(html, &run.cites, records));
                     });
                 }

@@ -13,7 +13,10 @@
   var start = Number(form.getAttribute("data-from")), length = Math.max(1, Number(form.getAttribute("data-length"))), steps = 1000;
   var text = at("f-text"), what = at("f-what"), source = at("f-source"), from = at("f-from"), to = at("f-to"), brush = at("brush"), density = at("density");
   function ms(step) { return step / steps * length; }
-  function clock(offset) { return new Date(start + offset).toISOString().slice(11, 23); }
+  function clock(offset) {
+    var text = new Date(start + offset).toISOString();
+    return length > 86400000 ? text.slice(5, 19).replace("T", " ") : text.slice(11, 23);
+  }
   function words(row) {
     if (row.text === null) {
       row.text = Array.prototype.slice.call(row.row.cells, 0, 4).map(function (cell) { return cell.textContent; }).join(" ").toLowerCase();

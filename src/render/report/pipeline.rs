@@ -3,7 +3,7 @@
 use super::{cites, graph, panel, table};
 use crate::render::evidence::UNPROVABLE;
 use crate::render::html::Html;
-use crate::report::{EdgeRow, Pipeline, Records, Shows};
+use crate::report::{EdgeRow, HINT, Pipeline, Records, Shows};
 
 /// What the words mean, for a legend.
 const WORDS: &[(&str, &str)] = &[
@@ -95,11 +95,13 @@ fn details(html: &mut Html, edge: &EdgeRow, records: &Records) {
     if let Some(why) = &edge.why {
         html.with_text("p", &[], why);
     }
-    let shown = edge.shows.len();
-    let title = match shown {
-        0 => "nothing shows it".to_string(),
-        1 => "1 signal".to_string(),
-        n => format!("{n} signals"),
+    let hints = edge.shows.iter().filter(|s| s.how.starts_with(HINT)).count();
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let title = match (edge.shows.len() - hints, hints) {
+        (0, 0) => "nothing shows it".to_string(),
+        (0, hints) => format!("no proof, {}", plural(hints, "hint")),
+        (shown, 0) => plural(shown, "signal"),
+        (shown, hints) => format!("{}, {}", plural(shown, "signal"), plural(hints, "hint")),
     };
     html.element("details", &[("class", "evidence")], |html| {
         html.with_text("summary", &[], &title);

@@ -12,8 +12,6 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 96.0;
 const TOP: f64 = 14.0;
 const BASE: f64 = 78.0;
-/// Marks that are drawn.
-const MARKS: usize = 300;
 /// Sources that can be chosen one by one; of more the search does.
 const SOURCES: usize = 200;
 
@@ -83,11 +81,16 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
                     html.empty("rect", &[("class", class), ("x", x), ("y", y), ("width", width), ("height", height)]);
                 }
             }
-            for mark in timeline.rows.iter().filter(|row| row.mark.is_some()).take(MARKS) {
+            let mut last = String::new();
+            for mark in timeline.rows.iter().filter(|row| row.mark.is_some()) {
                 let Some((at, _)) = mark.span else { continue };
                 let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
                 let class = if mark.mark == Some("failure") { "tick serious" } else { "tick" };
-                let x = format!("{:.1}", (share.clamp(0.0, 1.0) * WIDTH - 1.0).max(0.0));
+                let x = format!("{:.0}", (share.clamp(0.0, 1.0) * WIDTH - 1.0).max(0.0));
+                // A second one in the same place would not be seen.
+                if std::mem::replace(&mut last, x.clone()) == x {
+                    continue;
+                }
                 html.element("rect", &[("class", class), ("x", &x), ("y", "1"), ("width", "2"), ("height", "9")], |html| {
                     html.with_text("title", &[], &format!("{}: {} {} {}", mark.mark.unwrap_or(""), mark.time, mark.who, mark.kind));
                 });
@@ -165,7 +168,11 @@ fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, day: Option<
     html.element("tr", &attributes, |html| {
         html.element("td", &[("class", "time")], |html| match event.span {
             Some((from, _)) => {
-                html.with_text("time", &[("datetime", &rfc3339(from, 1))], &short(&event.time, day));
+                html.element("time", &[("datetime", &rfc3339(from, 1))], |html| {
+                    for (i, end) in short(&event.time, day).split(" … ").enumerate() {
+                        html.raw(if i > 0 { " … " } else { "" }).with_text("span", &[("class", "t")], end);
+                    }
+                });
             }
             None => {
                 html.text(&event.time);
