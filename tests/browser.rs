@@ -73,6 +73,7 @@ fn reports_of_the_fixtures_are_whole_and_quiet() {
         assert!(browser.eval("return document.getElementById('filter').hidden").as_bool().unwrap_or(false), "{fixture}: no script ran");
         assert_eq!(browser.count(SEEN), rows, "{fixture}: the table is complete");
         assert_eq!(browser.count("document.querySelectorAll('#pipeline svg.graph a.edge').length"), 22);
+        quiet(&browser, &page);
         browser.shot(&format!("{fixture}-without-scripts"));
         browser.scripts(true);
         println!("{fixture}: {rows} rows, quiet, with and without scripts");

@@ -86,6 +86,10 @@ impl Browser {
         }}});
         let answer = browser.ask("POST", "/session", &wanted)?;
         browser.session = answer["sessionId"].as_str().ok_or("no session")?.to_string();
+        // What the browser does with its own first page is none of ours.
+        browser.open("about:blank");
+        browser.requests();
+        browser.console();
         Ok(browser)
     }
 
@@ -202,12 +206,14 @@ impl Browser {
         self.log("browser").iter().map(|entry| format!("{}: {}", entry["level"], entry["message"])).collect()
     }
 
-    /// Addresses that were asked for since this was last asked.
+    /// Addresses that pages asked for since this was last asked, but for the browser's own.
     pub fn requests(&self) -> Vec<String> {
         let message = |entry: &Value| serde_json::from_str::<Value>(entry["message"].as_str()?).ok();
         let url = |message: Value| {
-            let sent = message["message"]["method"] == "Network.requestWillBeSent";
-            sent.then(|| message["message"]["params"]["request"]["url"].as_str().unwrap_or("").to_string())
+            let sent = &message["message"];
+            let of_browser = sent["params"]["documentURL"].as_str().is_some_and(|url| url.starts_with("chrome"));
+            let wanted = sent["method"] == "Network.requestWillBeSent" && !of_browser;
+            wanted.then(|| sent["params"]["request"]["url"].as_str().unwrap_or("").to_string())
         };
         self.log("performance").iter().filter_map(message).filter_map(url).collect()
     }
