@@ -21,5 +21,6 @@ pub mod readiness;
 pub mod render;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod store;
 pub mod timeline;

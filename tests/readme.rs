@@ -7,8 +7,9 @@ mod help;
 mod pager;
 mod program;
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use program::{copy_tree, words};
 
@@ -75,6 +76,10 @@ fn every_command_of_the_readme_answers_as_it_is_shown() {
     let (mut ran, mut compared) = (0, 0);
     for Shown { line, answer } in commands(&readme) {
         let arguments = words(line.trim_start_matches("corr "));
+        if arguments[0] == "serve" {
+            serves(&arguments, temp.path());
+            continue;
+        }
         let output =
             Command::new(env!("CARGO_BIN_EXE_corr")).args(&arguments).current_dir(temp.path()).env("HOME", temp.path()).output().unwrap();
         let (mut out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
@@ -102,4 +107,15 @@ fn an_answer_that_differs_is_noticed() {
     for (shown, answer) in [("a\n", "b\n"), ("a\n", "a\nb\n"), ("a\nb\n", "a\n"), ("a\n…\nc\n", "a\nb\n"), ("a\nc\n", "a\nb\nc\n")] {
         assert!(std::panic::catch_unwind(|| check(shown, answer, "x")).is_err(), "{shown:?} is not {answer:?}");
     }
+}
+
+/// A command that goes on until it is ended: it says its address, on a port of its own.
+fn serves(arguments: &[String], at: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corr"));
+    let mut child = command.args(arguments).args(["--port", "0"]).current_dir(at).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("http://127.0.0.1:"), "{line}");
 }

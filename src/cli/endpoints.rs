@@ -81,5 +81,10 @@ pub fn duration(option: &str, text: &str) -> anyhow::Result<Duration> {
 
 /// The clock of what runs for a while: its stamps are taken as it goes.
 pub fn clock() -> Clock {
-    Clock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0))
+    Clock::new(wall)
+}
+
+/// Now, in nanoseconds since the epoch.
+pub(super) fn wall() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0)
 }

@@ -17,12 +17,13 @@ mod query_metrics;
 pub mod ready;
 pub mod report;
 pub mod scrape;
-mod settings;
+pub mod serve;
+pub(crate) mod settings;
 pub mod show;
 pub mod sources;
 pub mod timeline;
 pub mod trace;
-mod window;
+pub(crate) mod window;
 
 use std::io::Write;
 
@@ -104,6 +105,7 @@ enum Command {
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
+    Serve(serve::Args),
     Report(Box<report::Args>),
     Export(Box<export::Args>),
     Index(index::Args),
@@ -129,6 +131,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Trace(args) => trace::run(&args, cli.color, out, err),
         Command::Timeline(args) => timeline::run(&args, cli.color, out, err, now),
         Command::Note(args) => note::run(&args, out, err, now),
+        Command::Serve(args) => serve::run(&args, out, err),
         Command::Report(args) => report::run(&args, out, err, now),
         Command::Export(args) => export::run(&args, out, err, now),
         Command::Edges(args) => edges::run(&args, cli.color, out, err, now),

@@ -132,12 +132,45 @@ pub struct Args {
     pub format_of: Vec<String>,
 }
 
+impl Args {
+    /// The arguments of `corr query RUN`, with nothing else said.
+    pub(crate) fn of(run: &str) -> Args {
+        Args {
+            run: run.to_string(),
+            query: Vec::new(),
+            also: Vec::new(),
+            since: None,
+            until: None,
+            window: None,
+            around: None,
+            span: "5s".into(),
+            after: 0,
+            before: 0,
+            context: 0,
+            limit: 50,
+            count_by: None,
+            histogram: None,
+            fields: Vec::new(),
+            sort: "time".into(),
+            metrics: Vec::new(),
+            map: Vec::new(),
+            format: Format::Text,
+            explain: false,
+            index: false,
+            store: None,
+            bodies: false,
+            tz: Vec::new(),
+            format_of: Vec::new(),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let started = Instant::now();
     let text = args.query.join(" ");
     let expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
-    let question = question(args, expr)?;
+    question(args, expr.clone())?;
     let mut runs = vec![args.run.clone()];
     runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
@@ -166,17 +199,16 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         .zip(opened.as_ref())
         .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
         .transpose()?;
-    let times = times(args, &sources, joined.as_ref())?;
-    if let Some(none) = &times.none {
-        writeln!(err, "corr: {}", safe::terminal(none))?;
-        return Ok(exit::NOTHING);
+    let Asked { question, answer, how } = match ask(args, expr, &sources, joined.as_ref(), now)? {
+        Ok(asked) => asked,
+        Err(none) => {
+            writeln!(err, "corr: {}", safe::terminal(&none))?;
+            return Ok(exit::NOTHING);
+        }
+    };
+    if let Some(how) = how.filter(|_| args.around.is_some() || args.window.as_deref() == Some("common")) {
+        writeln!(err, "corr: {}", safe::terminal(&how))?;
     }
-    if let Some(how) = times.how.as_ref().filter(|_| args.around.is_some() || args.window.as_deref() == Some("common")) {
-        writeln!(err, "corr: {}", safe::terminal(how))?;
-    }
-    let resolved = window::resolve(&times, zone_of_flags(&args.tz)?, now, &sources)?;
-    let question = Question { window: resolved, ..question };
-    let answer = answer::ask(&question, &sources.sources)?;
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.index_failed {
             sources.notes.push(format!("{}: read without its index: {why}", source.name));
@@ -189,6 +221,40 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         explain(&question, &answer, &sources, err)?;
     }
     told.notes(&written, err)
+}
+
+/// A question that was asked.
+pub(crate) struct Asked {
+    pub question: Question,
+    pub answer: Answer,
+    /// What says where a named window lies.
+    pub how: Option<String>,
+}
+
+/// Asks sources that are open; or says why there is no such window.
+pub(crate) fn ask(
+    args: &Args,
+    expr: Expr,
+    sources: &Sources,
+    joined: Option<&Joined<'_>>,
+    now: i64,
+) -> anyhow::Result<Result<Asked, String>> {
+    let times = times(args, sources, joined)?;
+    if let Some(none) = times.none {
+        return Ok(Err(none));
+    }
+    let window = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
+    let question = Question { window, ..question(args, expr)? };
+    let answer = answer::ask(&question, &sources.sources)?;
+    Ok(Ok(Asked { question, answer, how: times.how }))
+}
+
+/// Writes an answer as `--format json` has it.
+pub(crate) fn write_json(args: &Args, asked: &Asked, sources: &Sources, started: Instant, out: &mut dyn Write) -> anyhow::Result<()> {
+    let text = args.query.join(" ");
+    let told = Told { args, text: &text, question: &asked.question, answer: &asked.answer, sources, started, joined: None };
+    told.write(When::Never, out)?;
+    Ok(())
 }
 
 fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow::Result<Times> {

@@ -16,7 +16,7 @@ use super::{exit, index, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar::{self, quote};
-use crate::query::locate;
+use crate::query::locate::{self, Place};
 use crate::query::sources::{self, Asked, Sources};
 use crate::render::opened::{Link, Opened, Read, raw_text};
 use crate::render::paint::{Paint, When};
@@ -85,22 +85,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));
         bail!("{path}: {}", why.unwrap_or_else(|| format!("no source of {run} has this path; `corr sources {run}` lists them")));
     };
-    let bytes = source.bytes().map_err(|e| anyhow::anyhow!("{}: {e}", source.name))?;
-    let (begin, line) = locate::begin(source, bytes, place)?;
-    let start = begin.offset;
-    let shown = events::one(bytes, &source.layout, source.timing(), begin, |record, event, facts| {
-        let raw = raw_text(bytes, record, event, args.bodies);
-        Read {
-            shown: Shown::new(source, record, event, facts, args.bodies),
-            of_export: source.compression == Compression::Journal,
-            raw,
-            clock: clock_lines(source, record, event, facts),
-        }
-    });
-    let Some(event) = shown else { bail!("{}: no record at byte {start}", source.name) };
-    let (links, unasked) = links(&event.shown, &sources)?;
-    let neighbours = neighbours(bytes, source, begin, args.context, args.bodies);
-    let opened = Opened { event, links, neighbours };
+    let Found { opened, line, unasked } = open(source, &sources, place, args.context, args.bodies)?;
     match args.format {
         ShowFormat::Json => opened.write_json(&not_asked(&sources, &unasked), out)?,
         ShowFormat::Text => opened.write_text(line, Paint::new(color), out)?,
@@ -119,6 +104,35 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         return Ok(exit::PARTIAL);
     }
     Ok(exit::FOUND)
+}
+
+/// A record that was opened.
+pub(crate) struct Found {
+    pub opened: Opened,
+    /// The line that was asked for.
+    pub line: Option<u64>,
+    /// Sources that its ids could not be looked for in: name and reason.
+    pub unasked: BTreeMap<String, String>,
+}
+
+/// Opens the record at a place of a source.
+pub(crate) fn open(source: &Asked, sources: &Sources, place: Place, context: usize, bodies: bool) -> anyhow::Result<Found> {
+    let bytes = source.bytes().map_err(|e| anyhow::anyhow!("{}: {e}", source.name))?;
+    let (begin, line) = locate::begin(source, bytes, place)?;
+    let start = begin.offset;
+    let shown = events::one(bytes, &source.layout, source.timing(), begin, |record, event, facts| {
+        let raw = raw_text(bytes, record, event, bodies);
+        Read {
+            shown: Shown::new(source, record, event, facts, bodies),
+            of_export: source.compression == Compression::Journal,
+            raw,
+            clock: clock_lines(source, record, event, facts),
+        }
+    });
+    let Some(event) = shown else { bail!("{}: no record at byte {start}", source.name) };
+    let (links, unasked) = links(&event.shown, sources)?;
+    let neighbours = neighbours(bytes, source, begin, context, bodies);
+    Ok(Found { opened: Opened { event, links, neighbours }, line, unasked })
 }
 
 /// Sources that the ids were not looked for in: name and reason.

@@ -13,6 +13,8 @@ mod records;
 pub mod table;
 mod whose;
 
+pub(crate) use files::is_asked;
+
 use corr_parsers::event::Value;
 use corr_parsers::secret;
 

@@ -55,6 +55,8 @@ pub struct Records {
     pub lines: BTreeMap<String, Raw>,
     /// Citations whose record is left out since the page would be too long.
     pub left_out: u64,
+    /// The address of a record's own page, by its citation, where there are such pages.
+    pub page: Option<fn(&str) -> String>,
 }
 
 /// The bytes of a record.

@@ -24,6 +24,9 @@ pub fn one(html: &mut Html, cite: &Cite, records: &Records) {
                 html.lines(&raw.bytes);
             });
         }
+        if let Some(page) = records.page.filter(|_| cite.open.is_empty()) {
+            html.with_text("a", &[("class", "open"), ("href", &page(&cite.text))], "its fields, clock and neighbours");
+        }
         let cut = found.map_or(0, |raw| raw.cut);
         if found.is_some() && cut == 0 && cite.open.is_empty() {
             return;

@@ -174,7 +174,7 @@ fn tiles(report: &Report) -> Html {
 }
 
 /// What gives each part again, and what this page left out.
-fn foot(report: &Report) -> Html {
+pub fn foot(report: &Report) -> Html {
     let mut html = Html::new();
     html.element("footer", &[("class", "panel"), ("id", "reproduce")], |html| {
         html.raw("<h2>Reproduce</h2>");
