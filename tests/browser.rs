@@ -27,7 +27,7 @@ fn quiet(browser: &Browser, page: &str) {
     assert!(console.is_empty(), "{page}: {console:#?}");
     let asked = browser.requests();
     let own = format!("file://{page}");
-    assert!(asked.iter().any(|url| *url == own), "the log of requests has the page itself: {asked:?}");
+    assert!(asked.contains(&own), "the log of requests has the page itself: {asked:?}");
     let others: Vec<&String> = asked.iter().filter(|url| !url.starts_with(&own) && !url.starts_with("data:")).collect();
     assert!(others.is_empty(), "{page} asked for {others:?}");
 }
