@@ -212,6 +212,9 @@ pub(super) struct Opened {
     wanted: Option<Wanted>,
 }
 
+/// Names of files, each with the reason.
+type NotRead = Vec<(String, String)>;
+
 /// A window, and what says where it lies.
 pub(super) struct Scoped {
     pub window: Window,
@@ -305,7 +308,7 @@ impl Opened {
     }
 
     /// Marks in the window, and what could not be read for them. A window that no record closes has none.
-    fn marks(&self, asking: &Asking, scoped: &Scoped, evidence: &Evidence<'_>) -> anyhow::Result<(Vec<Row>, Vec<(String, String)>)> {
+    fn marks(&self, asking: &Asking, scoped: &Scoped, evidence: &Evidence<'_>) -> anyhow::Result<(Vec<Row>, NotRead)> {
         let Ok(closed) = self.closed(scoped) else { return Ok((Vec::new(), Vec::new())) };
         let captures = evidence::captures(&self.run, &self.options, asking.store.as_deref())?;
         let judged = self.judge(asking, closed, evidence, &captures);
