@@ -16,13 +16,7 @@ const COLUMNS: i64 = 240;
 const MESSAGE: usize = 400;
 
 /// Reads the events of a question; `marks` stand among their rows.
-pub fn of(
-    base: Base<'_>,
-    question: &Question,
-    ask: &Ask,
-    axis: Option<(i64, i64)>,
-    marks: Vec<Row>,
-) -> anyhow::Result<(Timeline, Told)> {
+pub fn of(base: Base<'_>, question: &Question, ask: &Ask, axis: Option<(i64, i64)>, marks: Vec<Row>) -> anyhow::Result<(Timeline, Told)> {
     let numbers: HashMap<&str, u32> = base.sources.sources.iter().map(|s| s.name.as_str()).zip(0..).collect();
     let mut density = Density::new(axis);
     let how = How { all: ask.all, limit: ask.rows, chosen: ask.chosen() };

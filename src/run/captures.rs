@@ -60,8 +60,9 @@ pub struct Captures<'r> {
 /// Captures of a layout and a set that were read before. `None` if there are none; the error says that there are and why they are of no use.
 pub type Before<'b> = dyn Fn(&str, &Set) -> Result<Option<Vec<Capture>>, String> + Sync + 'b;
 
-/// So many bytes of samples the captures of a run hold together while they are read; what is more is in temporary files.
-const HOLD: usize = 256 << 20;
+/// So many bytes of samples the captures of a run hold together while they are read; what is more is in temporary files, which costs less than memory that
+/// was never used before.
+const HOLD: usize = 32 << 20;
 /// Each of them holds so many.
 const LEAST: usize = 1 << 20;
 
