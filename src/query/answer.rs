@@ -392,8 +392,8 @@ fn scan_rows(source: &Asked, segment: &Segment, text: &str) -> Option<RowSet> {
     if respelled(source) || !text.is_ascii() {
         return None;
     }
+    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }])?;
     let bytes = source.bytes().ok()?;
-    let finder = Finder::new(&[Literal { text: text.to_ascii_lowercase(), begins: false, ends: false }], bytes)?;
     let (from, to) = (segment.reference.from as usize, (segment.reference.to as usize).min(bytes.len()));
     let table = segment.rows().ok()?;
     let starts: Vec<usize> = (from..to).step_by(SCAN_STEP).collect();
@@ -428,7 +428,7 @@ fn respelled(source: &Asked) -> bool {
 
 fn scan_range(question: &Question, source: &Asked, bytes: &[u8], from: usize) -> Vec<Found> {
     let literals = if respelled(source) || question.bodies { None } else { required_literals(&question.expr) };
-    let finder = literals.as_deref().and_then(|literals| Finder::new(literals, &bytes[from.min(bytes.len())..]));
+    let finder = literals.as_deref().and_then(Finder::new);
     let scanned = Scanned { bytes, layout: &source.layout, timing: source.timing(), lines: uses_line(&question.expr) };
     scan::each(scanned, from, finder.as_ref(), |record, event, facts| judge(question, source, record, event, facts))
 }

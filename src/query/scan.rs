@@ -10,91 +10,66 @@ use super::words;
 use crate::run::events::{self, Start};
 use crate::run::timing::Timing;
 
-/// Bytes of a source that one task reads. They are read twice, for the literals and for torn words: the second time from a cache.
-const CHUNK: usize = 1 << 20;
+/// Bytes of a source that one task reads.
+const CHUNK: usize = 8 << 20;
 
 /// Searches bytes for any of some literals, whatever their ASCII case.
-///
-/// What is searched for is a few bytes of each literal, those that are rarest in the source: `retract` begins as every `return_…` of a request line does.
 pub struct Finder {
-    fragments: regex::bytes::Regex,
-    /// Each literal, with where in it its fragment stands.
-    literals: Vec<(Literal, usize)>,
+    regex: regex::bytes::Regex,
+    literals: Vec<Literal>,
+    /// Some literal must begin or end a word.
+    edges: bool,
 }
 
-/// Bytes of a literal that are searched for.
-const FRAGMENT: usize = 4;
-/// Bytes of the source that are looked at to choose them, and in how many places.
-const SAMPLE: usize = 64 << 10;
-const PLACES: usize = 16;
-
 impl Finder {
-    /// A finder for literals, none of them empty, in `source`; `None` if there is none or they are too many to be worth it.
-    pub fn new(literals: &[Literal], source: &[u8]) -> Option<Finder> {
+    /// A finder for literals, none of them empty; `None` if there is none or they are too many to be worth it.
+    pub fn new(literals: &[Literal]) -> Option<Finder> {
         if literals.is_empty() || literals.len() > 200 || literals.iter().any(|l| l.text.is_empty()) {
             return None;
         }
-        let sample = sample(source, SAMPLE / literals.len());
         let mut pattern = String::from("(?i-u)");
-        let mut placed = Vec::with_capacity(literals.len());
         for (i, literal) in literals.iter().enumerate() {
             if i > 0 {
                 pattern.push('|');
             }
-            let (at, fragment) = rarest(literal.text.as_bytes(), &sample);
-            for byte in fragment {
+            for byte in literal.text.bytes() {
                 if byte.is_ascii_alphanumeric() {
-                    pattern.push(char::from(*byte));
+                    pattern.push(byte as char);
                 } else {
                     pattern.push_str(&format!("\\x{byte:02x}"));
                 }
             }
-            placed.push((literal.clone(), at));
-        }
-        let fragments = regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok()?;
-        Some(Finder { fragments, literals: placed })
-    }
-
-    /// Offset of the first hit at or after `from`. Where several literals overlap it is one of them.
-    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        let mut next = from;
-        loop {
-            let hit = self.fragments.find_at(bytes, next)?.start();
-            let starts = self.literals.iter().filter_map(|(literal, at)| Some((literal, hit.checked_sub(*at).filter(|at| *at >= from)?)));
-            let found = starts.filter(|(literal, at)| stands(literal, bytes, *at)).map(|(_, at)| at).min();
-            if found.is_some() {
-                return found;
+            if literal.ends {
+                // Said here and not only in `whole`: the engine goes on faster than it starts again.
+                pattern.push_str("(?:[^0-9A-Za-z]|\\z)");
             }
-            next = hit + 1;
+        }
+        let regex = regex::bytes::RegexBuilder::new(&pattern).size_limit(8 << 20).build().ok()?;
+        let edges = literals.iter().any(|l| l.begins || l.ends);
+        Some(Finder { regex, literals: literals.to_vec(), edges })
+    }
+
+    /// Offset of the first hit at or after `from`.
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let hit = self.regex.find_at(bytes, from)?;
+            if !self.edges || self.whole(bytes, hit.start()) {
+                return Some(hit.start());
+            }
+            from = hit.start() + 1;
         }
     }
-}
 
-/// Does a literal stand here, with its edges? (`num_retractions` holds no word `retract`.)
-fn stands(literal: &Literal, bytes: &[u8], at: usize) -> bool {
-    let end = at + literal.text.len();
-    bytes.get(at..end).is_some_and(|text| text.eq_ignore_ascii_case(literal.text.as_bytes()))
-        && (!literal.begins || words::may_part(bytes, at))
-        && (!literal.ends || words::may_part(bytes, end))
-}
-
-/// Some of the source's bytes, in lower case.
-fn sample(source: &[u8], len: usize) -> Vec<u8> {
-    let mut sample = if source.len() <= len {
-        source.to_vec()
-    } else {
-        let piece = len / PLACES;
-        let apart = source.len() / PLACES;
-        (0..PLACES).filter_map(|i| source.get(i * apart..i * apart + piece)).flatten().copied().collect()
-    };
-    sample.make_ascii_lowercase();
-    sample
-}
-
-/// The rarest fragment of a literal in the sample, and where in the literal it stands.
-fn rarest<'l>(literal: &'l [u8], sample: &[u8]) -> (usize, &'l [u8]) {
-    let times = |fragment: &[u8]| memchr::memmem::find_iter(sample, fragment).count();
-    literal.windows(FRAGMENT).enumerate().min_by_key(|(_, fragment)| times(fragment)).unwrap_or((0, literal))
+    /// Does one of the literals stand here, with its edges? (`num_retractions` holds no word `retract`.)
+    fn whole(&self, bytes: &[u8], at: usize) -> bool {
+        self.literals.iter().any(|literal| {
+            let end = at + literal.text.len();
+            bytes.get(at..end).is_some_and(|text| text.eq_ignore_ascii_case(literal.text.as_bytes()))
+                && (!literal.begins || words::may_part(bytes, at))
+                && (!literal.ends || words::may_part(bytes, end))
+        })
+    }
 }
 
 /// A source as it is scanned.
