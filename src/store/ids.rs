@@ -52,8 +52,7 @@ impl IdsBuilder {
 
     /// Writes the index. Sorts in place.
     pub fn write(mut self, mut to: impl Write) -> io::Result<()> {
-        // As numbers: bytes would be compared by a call for each pair.
-        self.hex.sort_unstable_by_key(|(key, row)| (u128::from_be_bytes(*key), *row));
+        self.hex.sort_unstable();
         self.hex.dedup();
         let arena = &self.arena;
         let slice = |at: u32, len: u32| &arena[at as usize..(at + len) as usize];
