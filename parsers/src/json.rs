@@ -224,8 +224,9 @@ fn plain_len(bytes: &[u8]) -> usize {
     while let Some(eight) = bytes[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
         // `[` and `{`, `]` and `}` differ in one bit.
-        let folded = word | ONES << 5;
-        let found = zeros(word ^ ONES * u64::from(b'"')) | zeros(folded ^ ONES * u64::from(b'{')) | zeros(folded ^ ONES * u64::from(b'}'));
+        let folded = word | (ONES << 5);
+        let are = |word: u64, byte: u8| zeros(word ^ (ONES * u64::from(byte)));
+        let found = are(word, b'"') | are(folded, b'{') | are(folded, b'}');
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }

@@ -220,7 +220,13 @@ fn bins(segment: &Segment, rows: &RowSet, width: i64, bins: &mut BTreeMap<Option
     Ok(())
 }
 
-fn keep(source: usize, segment: &Segment, rows: &RowSet, mut keys: Option<Vec<Option<Key>>>, keeper: &mut Keeper) -> Result<(), StoreError> {
+fn keep(
+    source: usize,
+    segment: &Segment,
+    rows: &RowSet,
+    mut keys: Option<Vec<Option<Key>>>,
+    keeper: &mut Keeper,
+) -> Result<(), StoreError> {
     let table = segment.rows()?;
     let mut unknown = rows.clone();
     let mut push = |row: usize, order: Option<i64>| {

@@ -195,8 +195,7 @@ impl ColumnsBuilder {
             .set_data_page_row_count_limit(PAGE)
             .set_write_batch_size(PAGE)
             .set_statistics_enabled(EnabledStatistics::Page);
-        let few: HashSet<String> =
-            self.columns.iter().filter(|c| c.values.has_few()).map(|c| column_name(&c.name)).collect();
+        let few: HashSet<String> = self.columns.iter().filter(|c| c.values.has_few()).map(|c| column_name(&c.name)).collect();
         // Numbers mostly differ from row to row: a dictionary of them costs a hash a value and is given up in the end.
         for field in &fields {
             // Not from text: a name with a dot would be taken for a path.
