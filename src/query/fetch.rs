@@ -236,7 +236,7 @@ fn lines_of(source: &Asked, segment: &Segment, hits: &[Hit], mine: &[usize], lin
             if let Some((from, line)) = above
                 && let Some(between) = bytes.get(from as usize..offset as usize)
             {
-                lines[*i] = line + events::count_lines(between);
+                lines[*i] = line.saturating_add(events::count_lines(between));
             }
         }
         return Ok(());

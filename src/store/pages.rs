@@ -12,7 +12,7 @@ pub fn rows(file: &ParquetMetaData, column: usize, len: usize, may_hold: impl Fn
     let mut from = 0;
     for (group, info) in file.row_groups().iter().enumerate() {
         let count = usize::try_from(info.num_rows()).unwrap_or(0);
-        let end = from + count;
+        let end = from.saturating_add(count);
         let pages = file.offset_index().and_then(|index| index.get(group)?.get(column));
         let bounds = file.column_index().and_then(|index| index.get(group)?.get(column));
         match (pages, bounds) {
@@ -21,7 +21,7 @@ pub fn rows(file: &ParquetMetaData, column: usize, len: usize, may_hold: impl Fn
                 let mut start = from;
                 for i in 0..pages.len() {
                     let next = pages.get(i + 1).map_or(count, |next| usize::try_from(next.first_row_index).unwrap_or(count).min(count));
-                    let page = start..from + next;
+                    let page = start..from.saturating_add(next);
                     start = page.end;
                     let said = (i as u64) < bounds.num_pages();
                     let wanted = !said
