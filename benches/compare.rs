@@ -1,7 +1,7 @@
 //! Measures corr beside the naive index and ripgrep on the same generated log, and checks the answers.
 //!
 //! `compare DIR [--bytes N] [--seed N] [--short]` works in DIR and leaves the log there.
-//! `compare generate FILE [--bytes N] [--seed N] [--short]` only writes the log.
+//! `compare generate FILE [--bytes N] [--seed N] [--short] [--truth FILE]` only writes the log and, as JSON, the true answers of what `benches/peers/run` asks.
 //! benches/README.md has the command that builds and runs it, and what it said on one machine.
 
 mod log;
@@ -25,6 +25,7 @@ struct Args {
     bytes: u64,
     seed: u64,
     requests: Requests,
+    truth: Option<PathBuf>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -46,9 +47,14 @@ fn main() -> anyhow::Result<()> {
 
 fn read(args: &[String]) -> anyhow::Result<Args> {
     let mut place = None;
+    let mut truth = None;
     let (mut bytes, mut seed, mut requests) = (1_000_000_000, 7, Requests::Full);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
+        if arg == "--truth" {
+            truth = Some(PathBuf::from(args.next().context("--truth needs a file")?));
+            continue;
+        }
         let mut number = || args.next().and_then(|n| n.parse().ok()).with_context(|| format!("{arg} needs a number"));
         match arg.as_str() {
             "--bytes" => bytes = number()?,
@@ -58,7 +64,7 @@ fn read(args: &[String]) -> anyhow::Result<Args> {
             other => bail!("unknown argument {other}"),
         }
     }
-    Ok(Args { place: place.context("give the directory to work in")?, bytes, seed, requests })
+    Ok(Args { place: place.context("give the directory to work in")?, bytes, seed, requests, truth })
 }
 
 fn generate(to: &Path, args: &Args) -> anyhow::Result<()> {
@@ -66,6 +72,18 @@ fn generate(to: &Path, args: &Args) -> anyhow::Result<()> {
     let written = log::write(&mut file, args.bytes, args.seed, args.requests)?;
     file.flush()?;
     println!("{}: {} bytes, {} lines", to.display(), written.bytes, written.lines);
+    if let Some(path) = &args.truth {
+        let (since, until, in_window) = written.window();
+        let log::Written { bytes, lines, records, decode, with_rid, with_rare, with_medium, .. } = &written;
+        let (rid, rare, medium) = (log::RARE_RID, log::RARE_WORD, log::MEDIUM_WORD);
+        let json = format!(
+            "{{\"bytes\": {bytes}, \"lines\": {lines}, \"records\": {records}, \"decode_by_rank\": {decode:?},\n \
+             \"rid\": \"{rid}\", \"with_rid\": {with_rid}, \"word\": \"{rare}\", \"with_word\": {with_rare}, \
+             \"frequent\": \"{medium}\", \"with_frequent\": {with_medium},\n \
+             \"since\": {since}, \"until\": {until}, \"in_window\": {in_window}}}\n"
+        );
+        std::fs::write(path, json)?;
+    }
     Ok(())
 }
 

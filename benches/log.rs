@@ -22,11 +22,30 @@ pub enum Requests {
     Short,
 }
 
-/// What was written.
-#[derive(Clone, Copy, Debug, Default)]
+/// What was written, counted while it was: the true answers of what is asked of it.
+#[derive(Clone, Debug, Default)]
 pub struct Written {
     pub bytes: u64,
     pub lines: u64,
+    pub records: u64,
+    /// Decode lines of each rank.
+    pub decode: [u64; RANKS as usize],
+    /// Records with [`RARE_RID`], [`RARE_WORD`], and a word `Retract` (not that of `num_retractions`).
+    pub with_rid: u64,
+    pub with_rare: u64,
+    pub with_medium: u64,
+    /// Records of each second from [`BEGIN`] on.
+    pub seconds: Vec<u32>,
+}
+
+impl Written {
+    /// A hundredth of the log's time, from its middle: first second, second behind the last, records between.
+    pub fn window(&self) -> (u64, u64, u64) {
+        let since = self.seconds.len() / 2;
+        let until = (since + (self.seconds.len() / 100).max(1)).min(self.seconds.len());
+        let records = self.seconds.get(since..until).unwrap_or(&[]).iter().map(|n| u64::from(*n)).sum();
+        (BEGIN + since as u64, BEGIN + until as u64, records)
+    }
 }
 
 /// A small generator of numbers (SplitMix64), so that the bytes hang on nothing but the seed.
@@ -50,8 +69,11 @@ impl Dice {
     }
 }
 
+/// Ranks of the server.
+pub const RANKS: u64 = 4;
+
 /// First second of the log, UTC: 2026-05-20 08:30:00.
-const BEGIN: u64 = 1_779_265_800;
+pub const BEGIN: u64 = 1_779_265_800;
 
 struct Log {
     dice: Dice,
@@ -64,6 +86,7 @@ struct Log {
     open: Vec<(String, u64, f64)>,
     text: String,
     traces: u64,
+    written: Written,
 }
 
 /// Writes at least `bytes` bytes of log.
@@ -77,30 +100,38 @@ pub fn write(out: &mut impl Write, bytes: u64, seed: u64, requests: Requests) ->
         open: Vec::new(),
         text: String::new(),
         traces: 0,
+        written: Written::default(),
     };
-    let mut written = Written::default();
     // The rare id's three lines stand at 2, 5 and 9 tenths of the log.
     let planted = [bytes / 5, bytes / 2, bytes * 9 / 10];
     let mut plant = 0;
-    while written.bytes < bytes {
+    while log.written.bytes < bytes {
         log.text.clear();
         log.now += log.dice.below(23);
-        if plant < planted.len() && written.bytes >= planted[plant] {
+        if plant < planted.len() && log.written.bytes >= planted[plant] {
             let rare = (RARE_RID.to_string(), 7, 1_779_265_829.786_1);
             match plant {
                 0 => log.received(&rare),
                 1 => log.aborted(RARE_RID),
                 _ => log.finished(&rare),
             }
+            log.written.with_rid += 1;
             plant += 1;
         } else {
             log.line();
         }
+        let second = log.now as usize / 1000;
+        let written = &mut log.written;
+        if written.seconds.len() <= second {
+            written.seconds.resize(second + 1, 0);
+        }
+        written.seconds[second] += 1;
+        written.records += 1;
         written.bytes += log.text.len() as u64;
         written.lines += log.text.bytes().filter(|b| *b == b'\n').count() as u64;
         out.write_all(log.text.as_bytes())?;
     }
-    Ok(written)
+    Ok(log.written)
 }
 
 impl Log {
@@ -154,7 +185,7 @@ impl Log {
     }
 
     fn prefill(&mut self) {
-        let rank = self.dice.below(4);
+        let rank = self.dice.below(RANKS);
         self.head(Some(rank));
         let d = &mut self.dice;
         let _ = writeln!(
@@ -174,7 +205,8 @@ impl Log {
     }
 
     fn decode(&mut self) {
-        let rank = self.dice.below(4);
+        let rank = self.dice.below(RANKS);
+        self.written.decode[rank as usize] += 1;
         self.head(Some(rank));
         let d = &mut self.dice;
         let _ = writeln!(
@@ -265,17 +297,18 @@ impl Log {
     }
 
     fn aborted(&mut self, rid: &str) {
-        let rank = self.dice.below(4);
+        let rank = self.dice.below(RANKS);
         self.head(Some(rank));
         let _ = writeln!(self.text, "Abort queued request. rid={rid}");
     }
 
     fn notice(&mut self) {
-        let rank = self.dice.below(4);
+        let rank = self.dice.below(RANKS);
         let which = self.dice.below(13);
         let mut id = String::new();
         self.hex(32, &mut id);
         self.head(Some(rank));
+        self.written.with_medium += u64::from(which < 5);
         let d = &mut self.dice;
         let _ = match which {
             0..5 => writeln!(
@@ -313,7 +346,7 @@ impl Log {
     }
 
     fn traceback(&mut self) {
-        let rank = self.dice.below(4);
+        let rank = self.dice.below(RANKS);
         self.head(Some(rank));
         self.text.push_str("Scheduler hit an exception: Traceback (most recent call last):\n");
         let place = self.dice.below(5);
@@ -336,6 +369,7 @@ impl Log {
         let _ = write!(self.text, "  File \"/sgl-workspace/sglang/python/sglang/srt/{file}\", line {line}, in {function}\n    {code}\n");
         self.traces += 1;
         if self.traces.is_multiple_of(100) {
+            self.written.with_rare += 1;
             let _ = writeln!(
                 self.text,
                 "torch.{RARE_WORD}: CUDA out of memory. Tried to allocate {}.00 MiB. GPU {rank} has a total capacity of 79.11 GiB",

@@ -204,11 +204,35 @@ fn nested_len(bytes: &[u8]) -> (usize, bool) {
                     return (at + 1, true);
                 }
             }
-            _ => {}
+            _ => {
+                at += plain_len(&bytes[at..]).max(1);
+                continue;
+            }
         }
         at += 1;
     }
     (bytes.len(), false)
+}
+
+/// How many bytes from here on surely neither open nor close anything. Long numbers stand in traces by the dozen.
+fn plain_len(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    // The lowest byte that is marked is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    let mut at = 0;
+    while let Some(eight) = bytes[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*eight);
+        // `[` and `{`, `]` and `}` differ in one bit.
+        let folded = word | (ONES << 5);
+        let are = |word: u64, byte: u8| zeros(word ^ (ONES * u64::from(byte)));
+        let found = are(word, b'"') | are(folded, b'{') | are(folded, b'}');
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at
 }
 
 /// The text of a string value (unescaped; a string without its closing quote gives what is there). `None` for other values.
@@ -306,6 +330,21 @@ mod tests {
         assert_eq!((last.key, last.complete, last.at), (&b"request"[..], false, 20));
         assert_eq!(walk.next(), None);
         assert_eq!(walk.end(), End::Truncated);
+    }
+
+    #[test]
+    fn what_opens_and_closes_is_found_wherever_it_stands() {
+        for special in *b"\"{}[]" {
+            for at in 0..20 {
+                for filler in [b'7', b'+', b'z', 0x02, 0xa2, 0xdb, 0xfd, b';'] {
+                    let mut bytes = [filler; 20];
+                    bytes[at] = special;
+                    let plain = plain_len(&bytes);
+                    assert!(plain == at || plain < at && plain == 16, "{special} at {at} in {filler:#x}: {plain}");
+                }
+            }
+        }
+        assert_eq!(value_len(br#"[[1,23456789012345,{"a]":12345678901234567890}],"x"]tail"#), (52, true));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use corr_parsers::record::Record;
 use corr_parsers::stamp::Stamp;
 use rayon::prelude::*;
 
+use super::columns::{self, Wanted};
 use super::expr::Expr;
 use super::literals::{Literal, required_literals};
 use super::matches::{MatchError, Matcher};
@@ -128,6 +129,9 @@ pub struct Answer {
 /// Bytes of a source that one task searches for a text.
 const SCAN_STEP: usize = 16 << 20;
 
+/// Records that one task reads.
+const READ_AT_ONCE: usize = 1024;
+
 /// What is kept of one matching record.
 struct Found {
     offset: u64,
@@ -189,12 +193,47 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Takes in what another part of the same source gave.
+    fn take(&mut self, other: Part) {
+        let (asking, more) = (&mut self.asking, other.asking);
+        asking.indexed_rows += more.indexed_rows;
+        asking.scanned += more.scanned;
+        asking.read += more.read;
+        asking.matched += more.matched;
+        for (span, (by, rows, exact)) in more.steps {
+            let entry = asking.steps.entry(span).or_insert((by, 0, true));
+            entry.1 += rows;
+            entry.2 &= exact;
+        }
+        asking.failed = asking.failed.take().or(more.failed);
+        asking.index_failed = asking.index_failed.take().or(more.index_failed);
+        other.keeper.finish().into_iter().for_each(|hit| self.keeper.push(hit));
+        self.at_edge += other.at_edge;
+        for (value, n) in other.counts {
+            *self.counts.entry(value).or_default() += n;
+        }
+        for (bin, n) in other.bins {
+            *self.bins.entry(bin).or_default() += n;
+        }
+    }
+}
+
 fn ask_source(question: &Question, index: usize, source: &Asked, by_index: bool, part: &mut Part) -> Result<(), PlanError> {
     let mut from = 0;
     // Bodies are in no index.
     if by_index && !source.unindexed && !question.bodies {
-        for segment in &source.segments {
-            ask_segment(question, index, source, segment, part)?;
+        let ask = |segment: &Segment| {
+            let mut part = Part::new(question);
+            ask_segment(question, index, source, segment, &mut part).map(|()| part)
+        };
+        // What ids answer is answered sooner than other threads wake up.
+        let parts: Vec<Result<Part, PlanError>> = match plan::by_ids(&question.expr) {
+            true => source.segments.iter().map(ask).collect(),
+            false => source.segments.par_iter().map(ask).collect(),
+        };
+        for of_segment in parts {
+            part.take(of_segment?);
         }
         if !source.needs_tail() {
             return Ok(());
@@ -240,14 +279,23 @@ fn ask_segment(question: &Question, index: usize, source: &Asked, segment: &Segm
         entry.2 &= step.exact;
     }
     rows.truncate(segment.len());
+    let windowed = question.window != Window::default();
+    if windowed && rows.count() > plan::FEW {
+        rows.intersect(&segment.rows_in(question.window.since, question.window.until)?);
+    }
     if rows.is_empty() {
         return Ok(());
     }
     // Which rows lie in the window is said by the columns, unless so few are left that reading them says it sooner.
-    let windowed = question.window != Window::default();
-    let wants_event = question.count_by.as_deref().is_some_and(|f| !by_column(f)) || matches!(question.sort, Sort::Field(..));
-    if rows.exact && !wants_event {
-        return by_columns(question, index, segment, rows, windowed, part);
+    if rows.exact
+        && let Some(wanted) = Wanted::of(question, segment)?
+    {
+        let gathered = columns::gather(question, index, segment, rows, &wanted)?;
+        part.asking.matched += gathered.matched;
+        part.at_edge += gathered.at_edge;
+        // The part is this segment's own.
+        (part.keeper, part.counts, part.bins) = (gathered.keeper, gathered.counts, gathered.bins);
+        return Ok(());
     }
     let bytes = match source.bytes() {
         Ok(bytes) => bytes,
@@ -272,21 +320,21 @@ fn ask_segment(question: &Question, index: usize, source: &Asked, segment: &Segm
     let places: Vec<(u64, Option<i64>, u64)> =
         chosen.iter().map(|row| (table.offset(*row), orders.get(row).copied(), lines.get(row).copied().unwrap_or(0))).collect();
     let known_orders = windowed || chosen.len() > 4096;
-    let found: Vec<Found> = places
-        .par_chunks(1024)
-        .flat_map_iter(|chunk| {
-            let mut found = Vec::new();
-            for (offset, order, line) in chunk {
-                let start = Start { offset: *offset as usize, line: *line, order: *order };
-                let judged = events::one(bytes, &source.layout, source.timing(), start, |record, event, facts| {
-                    judge(question, source, record, event, facts)
-                });
-                found.extend(judged.flatten());
-            }
-            found
-        })
-        .collect();
-    let mut found = found;
+    let read = |chunk: &[(u64, Option<i64>, u64)]| {
+        let mut found = Vec::new();
+        for (offset, order, line) in chunk {
+            let start = Start { offset: *offset as usize, line: *line, order: *order };
+            let judged = events::one(bytes, &source.layout, source.timing(), start, |record, event, facts| {
+                judge(question, source, record, event, facts)
+            });
+            found.extend(judged.flatten());
+        }
+        found
+    };
+    let mut found: Vec<Found> = match places.len() {
+        0..=READ_AT_ONCE => read(&places),
+        _ => places.par_chunks(READ_AT_ONCE).flat_map_iter(read).collect(),
+    };
     if !known_orders {
         complete_orders(segment, &mut found)?;
     }
@@ -329,10 +377,6 @@ fn complete_orders(segment: &Segment, found: &mut [Found]) -> Result<(), PlanErr
     Ok(())
 }
 
-fn by_column(field: &str) -> bool {
-    matches!(Name::new(field).special, Special::Kind | Special::Level)
-}
-
 fn uses_line(expr: &Expr) -> bool {
     let mut uses = false;
     expr.each_clause(&mut |clause| {
@@ -341,112 +385,6 @@ fn uses_line(expr: &Expr) -> bool {
         }
     });
     uses
-}
-
-/// Counts and orders rows that are known to match, without reading a record.
-fn by_columns(
-    question: &Question,
-    index: usize,
-    segment: &Segment,
-    mut rows: RowSet,
-    windowed: bool,
-    part: &mut Part,
-) -> Result<(), PlanError> {
-    let mut edge = 0;
-    if windowed {
-        let mut starts: HashMap<usize, i64> = HashMap::new();
-        let mut inside = RowSet::none(segment.len());
-        let mut unstamped = rows.clone();
-        segment.column("_start", Some(&rows), |row, cell| {
-            if let Cell::Int(start) = cell {
-                unstamped.remove(row);
-                if question.window.until.is_none_or(|until| start < until) {
-                    starts.insert(row, start);
-                }
-            }
-        })?;
-        segment.column("_end", Some(&rows), |row, cell| {
-            if let (Cell::Int(end), Some(start)) = (cell, starts.get(&row)) {
-                let stamp = Some(Stamp { start: *start, end });
-                if question.window.may_hold(stamp, None) {
-                    inside.insert(row);
-                    edge += u64::from(question.window.cuts(stamp));
-                }
-            }
-        })?;
-        segment.column("_order", Some(&unstamped), |row, cell| {
-            if let Cell::Int(order) = cell
-                && question.window.may_hold(None, Some(order))
-            {
-                inside.insert(row);
-            }
-        })?;
-        rows = inside;
-    }
-    let matched = rows.count() as u64;
-    part.asking.matched += matched;
-    part.at_edge += edge;
-    if let Some(field) = &question.count_by {
-        if Name::new(field).special == Special::Kind {
-            let table = segment.rows()?;
-            let meta = segment.meta()?;
-            let mut counts = vec![0u64; meta.kinds.len()];
-            for kind in rows.iter().filter_map(|row| table.kind(row)) {
-                if let Some(n) = counts.get_mut(kind) {
-                    *n += 1;
-                }
-            }
-            for (kind, n) in meta.kinds.iter().zip(counts).filter(|(_, n)| *n > 0) {
-                *part.counts.entry(kind.clone()).or_default() += n;
-            }
-            return Ok(());
-        }
-        let mut counted = 0;
-        segment.column("_level", Some(&rows), |_, cell| {
-            if let Cell::Text(text) = cell {
-                counted += 1;
-                match part.counts.get_mut(text) {
-                    Some(n) => *n += 1,
-                    None => {
-                        part.counts.insert(text.to_string(), 1);
-                    }
-                }
-            }
-        })?;
-        if matched > counted {
-            *part.counts.entry(String::new()).or_default() += matched - counted;
-        }
-        return Ok(());
-    }
-    let mut orders: Vec<(usize, i64)> = Vec::with_capacity(rows.count());
-    let mut unknown = rows.clone();
-    segment.column("_order", Some(&rows), |row, cell| {
-        if let Cell::Int(order) = cell {
-            orders.push((row, order));
-            unknown.remove(row);
-        }
-    })?;
-    if let Some(width) = question.histogram {
-        for (_, order) in &orders {
-            *part.bins.entry(Some(order.div_euclid(width) * width)).or_default() += 1;
-        }
-        if !unknown.is_empty() {
-            *part.bins.entry(None).or_default() += unknown.count() as u64;
-        }
-        return Ok(());
-    }
-    let table = segment.rows()?;
-    for (row, order) in orders {
-        if part.keeper.wants(index, Some(order)) {
-            part.keeper.push(Hit { source: index, offset: table.offset(row), order: Some(order), key: None });
-        }
-    }
-    for row in unknown.iter() {
-        if part.keeper.wants(index, None) {
-            part.keeper.push(Hit { source: index, offset: table.offset(row), order: None, key: None });
-        }
-    }
-    Ok(())
 }
 
 /// Rows of a segment whose bytes hold a text, by reading the source.

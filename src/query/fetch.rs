@@ -195,7 +195,7 @@ pub fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
             let from = of_source.partition_point(|i| hits[*i].offset < segment.reference.from);
             let to = of_source.partition_point(|i| hits[*i].offset < segment.reference.to);
             // A segment that cannot be read leaves its hits to be counted.
-            let _: Result<(), StoreError> = lines_of(segment, hits, of_source.get(from..to).unwrap_or(&[]), &mut lines);
+            let _: Result<(), StoreError> = lines_of(source, segment, hits, of_source.get(from..to).unwrap_or(&[]), &mut lines);
         }
         if of_source.iter().all(|i| lines[*i] > 0) {
             continue;
@@ -216,12 +216,31 @@ pub fn lines(hits: &[Hit], sources: &[Asked]) -> Vec<u64> {
     lines
 }
 
-/// Reads the line numbers of some hits from the segment that they lie in.
-fn lines_of(segment: &Segment, hits: &[Hit], mine: &[usize], lines: &mut [u64]) -> Result<(), StoreError> {
+/// So many hits of a segment are counted to from the line that its rows know; for more, the column is read.
+const COUNTED: usize = 64;
+
+/// Finds the line numbers of some hits by the segment that they lie in.
+fn lines_of(source: &Asked, segment: &Segment, hits: &[Hit], mine: &[usize], lines: &mut [u64]) -> Result<(), StoreError> {
     if mine.is_empty() {
         return Ok(());
     }
     let table = segment.rows()?;
+    // Opening the columns costs more than the rest of a question about an id.
+    if mine.len() <= COUNTED
+        && !source.masked
+        && let Ok(bytes) = source.bytes()
+    {
+        for i in mine {
+            let offset = hits[*i].offset;
+            let above = table.row_at(offset).and_then(|row| table.line_above(row));
+            if let Some((from, line)) = above
+                && let Some(between) = bytes.get(from as usize..offset as usize)
+            {
+                lines[*i] = line.saturating_add(events::count_lines(between));
+            }
+        }
+        return Ok(());
+    }
     let mut rows = RowSet::none(segment.len());
     let mut of_row: HashMap<usize, usize> = HashMap::with_capacity(mine.len());
     for i in mine {

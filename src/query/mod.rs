@@ -5,6 +5,7 @@
 //! bytes a match must contain; [`timespec`] reads `--since` and `--until`; [`suggest`] finds what a misspelled name was meant to be.
 
 pub mod answer;
+pub mod columns;
 pub mod expr;
 pub mod extent;
 pub mod fetch;

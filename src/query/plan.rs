@@ -24,7 +24,7 @@ pub enum PlanError {
 }
 
 /// So few candidate rows that reading them costs less than narrowing them further.
-const FEW: usize = 512;
+pub const FEW: usize = 512;
 
 /// A segment and what is known of its source.
 pub struct View<'v> {
@@ -44,6 +44,24 @@ pub struct Step {
     /// Rows that it left as candidates.
     pub rows: usize,
     pub exact: bool,
+}
+
+/// Is it the id index that says which few rows can match?
+pub fn by_ids(expr: &Expr) -> bool {
+    match expr {
+        Expr::And(parts) => parts.iter().any(by_ids),
+        Expr::Or(parts) => parts.iter().all(by_ids),
+        Expr::Clause(clause) => match &clause.term {
+            Term::Word(text) => ids::is_uuid(text) || class(text.as_bytes()) == WordClass::Id,
+            Term::Field(field) => {
+                matches!(Name::new(&field.name).special, Special::Ids(_) | Special::AnyId)
+                    && matches!(field.test, Test::Equals(_))
+                    && !field.absent_ok
+            }
+            _ => false,
+        },
+        Expr::All | Expr::Not(_) => false,
+    }
 }
 
 /// The rows of a segment that can match.

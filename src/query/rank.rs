@@ -47,17 +47,20 @@ impl PartialOrd for Ranked {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        let turned = |order: Ordering| if self.falling { order.reverse() } else { order };
-        let by_key = match (&self.hit.key, &other.hit.key) {
-            (Some(Key::Number(a)), Some(Key::Number(b))) => turned(a.total_cmp(b)),
-            (Some(Key::Text(a)), Some(Key::Text(b))) => turned(a.cmp(b)),
-            (a, b) => class(a).cmp(&class(b)),
-        };
-        by_key.then(self.place.cmp(&other.place))
+        by_key(self.hit.key.as_ref(), other.hit.key.as_ref(), self.falling).then(self.place.cmp(&other.place))
     }
 }
 
-fn class(key: &Option<Key>) -> u8 {
+fn by_key(a: Option<&Key>, b: Option<&Key>, falling: bool) -> Ordering {
+    let turned = |order: Ordering| if falling { order.reverse() } else { order };
+    match (a, b) {
+        (Some(Key::Number(a)), Some(Key::Number(b))) => turned(a.total_cmp(b)),
+        (Some(Key::Text(a)), Some(Key::Text(b))) => turned(a.cmp(b)),
+        (a, b) => class(a).cmp(&class(b)),
+    }
+}
+
+fn class(key: Option<&Key>) -> u8 {
     match key {
         Some(Key::Number(_)) => 0,
         Some(Key::Text(_)) => 1,
@@ -71,12 +74,15 @@ impl Keeper {
         Keeper { sort, limit, heap: BinaryHeap::new(), all: Vec::new() }
     }
 
-    /// Could a hit of this time be among the kept?
-    pub fn wants(&self, source: usize, order: Option<i64>) -> bool {
+    /// Could a hit of this time and key be among the kept?
+    pub fn wants(&self, source: usize, order: Option<i64>, key: Option<&Key>) -> bool {
         if self.limit == 0 || self.heap.len() < self.limit {
             return true;
         }
-        let Sort::Time(rising) = self.sort else { return true };
+        let rising = match self.sort {
+            Sort::Time(rising) => rising,
+            Sort::Field(_, rising) => return self.heap.peek().is_some_and(|worst| by_key(key, worst.hit.key.as_ref(), !rising).is_le()),
+        };
         let time = order.unwrap_or(i64::MIN);
         let time = if rising { time } else { time.saturating_neg() };
         self.heap.peek().is_some_and(|worst| (time, source) <= (worst.place.0, worst.place.1))

@@ -3,7 +3,7 @@
 //! Fixed columns begin with `_`; every field of the events is a column of its own name. A column's values are kept with their rows while a part is
 //! read, so a field that one record in a thousand has costs what one record in a thousand costs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -195,16 +195,21 @@ impl ColumnsBuilder {
             .set_data_page_row_count_limit(PAGE)
             .set_write_batch_size(PAGE)
             .set_statistics_enabled(EnabledStatistics::Page);
+        let few: HashSet<String> = self.columns.iter().filter(|c| c.values.has_few()).map(|c| column_name(&c.name)).collect();
         // Numbers mostly differ from row to row: a dictionary of them costs a hash a value and is given up in the end.
         for field in &fields {
             // Not from text: a name with a dot would be taken for a path.
             let path = ColumnPath::new(vec![field.name().clone()]);
             let encoding = match field.data_type() {
                 DataType::Int64 | DataType::UInt64 => {
-                    // Packed to the bits that differ, there is little left to compress.
-                    properties = properties.set_column_compression(path.clone(), Compression::UNCOMPRESSED);
+                    // Packed to the bits that differ, there is little left to compress, but for stamps: of most the second is that of the row before.
+                    if !matches!(field.name().as_str(), "_order" | "_start" | "_end") {
+                        properties = properties.set_column_compression(path.clone(), Compression::UNCOMPRESSED);
+                    }
                     Encoding::DELTA_BINARY_PACKED
                 }
+                // Ratios of two decimals have a hundred values: a dictionary says them in seven bits.
+                DataType::Float64 if few.contains(field.name()) => continue,
                 DataType::Float64 => Encoding::BYTE_STREAM_SPLIT,
                 _ => continue,
             };
@@ -309,7 +314,20 @@ pub fn column_name(field: &str) -> String {
     if field.starts_with('_') { format!("{field}_") } else { field.to_string() }
 }
 
+/// Numbers that are looked at to tell whether a column has few different ones, and how many are few.
+const LOOKED_AT: usize = 4_096;
+const FEW: usize = 256;
+
 impl Values {
+    /// Are few of its numbers different, as far as the first ones say?
+    fn has_few(&self) -> bool {
+        let Values::Float(values) = self else { return false };
+        let mut first: Vec<u64> = values.iter().take(LOOKED_AT).map(|x| x.to_bits()).collect();
+        first.sort_unstable();
+        first.dedup();
+        values.len() >= LOOKED_AT && first.len() <= FEW
+    }
+
     fn kind(&self) -> Type {
         match self {
             Values::Int(_) => Type::Int,

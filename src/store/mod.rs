@@ -6,6 +6,7 @@ pub mod columns;
 pub mod ids;
 pub mod manifest;
 pub mod open;
+mod pages;
 pub mod place;
 pub mod reopen;
 pub mod rows;

@@ -13,6 +13,7 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use super::ids::Ids;
 use super::manifest::SegmentRef;
+use super::pages;
 use super::rows::Rows;
 use super::rowset::RowSet;
 use super::segment::SegmentMeta;
@@ -156,6 +157,20 @@ impl Segment {
         let (file, metadata) = self.parquet()?;
         let file = file.try_clone().map_err(|e| self.damaged(COLUMNS, e))?;
         self.guarded(COLUMNS, || self.cells(name, only, file, metadata, each))
+    }
+
+    /// Rows that can lie in a window, UTC ns, half open: those of the pages in which a stamp can overlap it, or a sort key of a record without one.
+    pub fn rows_in(&self, since: Option<i64>, until: Option<i64>) -> Result<RowSet, StoreError> {
+        let (_, metadata) = self.parquet()?;
+        let pages = |name: &str, may_hold: &dyn Fn(i64, i64) -> bool| {
+            let column = metadata.schema().index_of(name).map_err(|e| self.damaged(COLUMNS, e))?;
+            self.guarded(COLUMNS, || Ok::<_, ParquetError>(pages::rows(metadata.metadata(), column, self.len(), may_hold)))
+        };
+        let begun = |least: i64| until.is_none_or(|until| least < until);
+        let mut rows = pages("_start", &|least, _| begun(least))?;
+        rows.intersect(&pages("_end", &|_, most| since.is_none_or(|since| most > since))?);
+        rows.unite(&pages("_order", &|least, most| begun(least) && since.is_none_or(|since| most >= since))?);
+        Ok(rows)
     }
 
     fn cells(

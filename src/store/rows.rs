@@ -1,11 +1,12 @@
 //! Where each row's record stands, and its kind: records tile their part of the source, so lengths alone say where.
 //!
 //! File layout, little endian: magic, u64 first offset, u64 rows, u64 long records, u64 bytes of a kind's number (1 or 2); then u16 lengths (0xffff:
-//! see the long list), a u64 offset for every 256th row, the long list as (u32 row, u64 length) pairs in row order, and the number of each row's kind.
+//! see the long list), a u64 offset and a u64 line number for every 256th row, the long list as (u32 row, u64 length) pairs in row order, and the
+//! number of each row's kind.
 
 use std::io::{self, Write};
 
-const MAGIC: &[u8; 8] = b"corrrow2";
+const MAGIC: &[u8; 8] = b"corrrow3";
 const HEADER: usize = 40;
 const BLOCK: usize = 256;
 const LONG: u16 = u16::MAX;
@@ -15,7 +16,8 @@ pub struct RowsBuilder {
     first: u64,
     at: u64,
     lengths: Vec<u16>,
-    blocks: Vec<u64>,
+    /// Offset and line number of the first record of each block.
+    blocks: Vec<(u64, u64)>,
     long: Vec<(u32, u64)>,
     kinds: Vec<u16>,
 }
@@ -26,10 +28,10 @@ impl RowsBuilder {
         RowsBuilder { first, at: first, lengths: Vec::new(), blocks: Vec::new(), long: Vec::new(), kinds: Vec::new() }
     }
 
-    /// The next record: its length in bytes and its kind's number in the segment.
-    pub fn push(&mut self, length: usize, kind: u16) {
+    /// The next record: its length in bytes, the number of its first line, and its kind's number in the segment.
+    pub fn push(&mut self, length: usize, line: u64, kind: u16) {
         if self.lengths.len().is_multiple_of(BLOCK) {
-            self.blocks.push(self.at);
+            self.blocks.push((self.at, line));
         }
         match u16::try_from(length) {
             Ok(short) if short != LONG => self.lengths.push(short),
@@ -49,9 +51,12 @@ impl RowsBuilder {
         for n in [self.first, self.lengths.len() as u64, self.long.len() as u64, if wide { 2 } else { 1 }] {
             to.write_all(&n.to_le_bytes())?;
         }
-        let mut bytes = Vec::with_capacity(self.lengths.len() * 4 + self.blocks.len() * 8 + self.long.len() * 12);
+        let mut bytes = Vec::with_capacity(self.lengths.len() * 4 + self.blocks.len() * 16 + self.long.len() * 12);
         self.lengths.iter().for_each(|l| bytes.extend_from_slice(&l.to_le_bytes()));
-        self.blocks.iter().for_each(|b| bytes.extend_from_slice(&b.to_le_bytes()));
+        self.blocks.iter().for_each(|(offset, line)| {
+            bytes.extend_from_slice(&offset.to_le_bytes());
+            bytes.extend_from_slice(&line.to_le_bytes());
+        });
         for (row, length) in &self.long {
             bytes.extend_from_slice(&row.to_le_bytes());
             bytes.extend_from_slice(&length.to_le_bytes());
@@ -68,7 +73,7 @@ impl RowsBuilder {
 /// The row table of a segment.
 pub struct Rows<'b> {
     lengths: &'b [[u8; 2]],
-    blocks: &'b [[u8; 8]],
+    blocks: &'b [[u8; 16]],
     long: &'b [[u8; 12]],
     kinds: Kinds<'b>,
 }
@@ -96,7 +101,7 @@ impl<'b> Rows<'b> {
         };
         Some(Rows {
             lengths: take(count.checked_mul(2)?)?.as_chunks().0,
-            blocks: take(count.div_ceil(BLOCK).checked_mul(8)?)?.as_chunks().0,
+            blocks: take(count.div_ceil(BLOCK).checked_mul(16)?)?.as_chunks().0,
             long: take(long.checked_mul(12)?)?.as_chunks().0,
             kinds: match width {
                 1 => Kinds::Narrow(take(count)?),
@@ -151,7 +156,12 @@ impl<'b> Rows<'b> {
     }
 
     fn block(&self, block: usize) -> u64 {
-        self.blocks.get(block).map_or(0, |at| u64::from_le_bytes(*at))
+        self.blocks.get(block).map_or(0, |block| entry(block).0)
+    }
+
+    /// Offset and line number of a record at or above a row, at most 255 rows above.
+    pub fn line_above(&self, row: usize) -> Option<(u64, u64)> {
+        self.blocks.get(row / BLOCK).map(entry)
     }
 
     /// Length of a row's record in bytes.
@@ -171,7 +181,7 @@ impl<'b> Rows<'b> {
 
     /// The row whose record holds a byte of the source, for offsets inside the part.
     pub fn row_at(&self, offset: u64) -> Option<usize> {
-        let block = self.blocks.partition_point(|at| u64::from_le_bytes(*at) <= offset).checked_sub(1)?;
+        let block = self.blocks.partition_point(|block| entry(block).0 <= offset).checked_sub(1)?;
         let mut at = self.block(block);
         for row in block * BLOCK..self.len().min((block + 1) * BLOCK) {
             let length = self.length(row);
@@ -184,6 +194,12 @@ impl<'b> Rows<'b> {
     }
 }
 
+/// Offset and line number of a block.
+fn entry(block: &[u8; 16]) -> (u64, u64) {
+    let both = u128::from_le_bytes(*block);
+    (both as u64, (both >> 64) as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +208,7 @@ mod tests {
     fn offsets_and_rows_over_blocks_and_long_records() {
         let mut builder = RowsBuilder::new(100);
         let lengths: Vec<usize> = (0..1000).map(|i| if i % 300 == 7 { 70_000 + i } else { 1 + i % 190 }).collect();
-        lengths.iter().enumerate().for_each(|(i, l)| builder.push(*l, i as u16 % 3));
+        lengths.iter().enumerate().for_each(|(i, l)| builder.push(*l, 10 + 2 * i as u64, i as u16 % 3));
         let mut bytes = Vec::new();
         builder.write(&mut bytes).unwrap();
         let rows = Rows::open(&bytes).unwrap();
@@ -206,6 +222,9 @@ mod tests {
             assert_eq!(rows.kind(row), Some(row % 3));
             at += *length as u64;
         }
+        assert_eq!(rows.line_above(255), Some((100, 10)));
+        assert_eq!(rows.line_above(256), Some((rows.offset(256), 10 + 2 * 256)));
+        assert_eq!(rows.line_above(1024), None);
         let mut chosen = Vec::new();
         rows.of_kinds(&[false, true], |row| chosen.push(row));
         assert_eq!(chosen, (1..1000).step_by(3).collect::<Vec<_>>());
@@ -218,7 +237,7 @@ mod tests {
     #[test]
     fn more_kinds_than_a_byte_counts() {
         let mut builder = RowsBuilder::new(0);
-        (0..600u16).for_each(|kind| builder.push(10, kind));
+        (0..600u16).for_each(|kind| builder.push(10, 1, kind));
         let mut bytes = Vec::new();
         builder.write(&mut bytes).unwrap();
         let rows = Rows::open(&bytes).unwrap();

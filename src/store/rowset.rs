@@ -44,6 +44,20 @@ impl RowSet {
         }
     }
 
+    /// Adds rows; those behind the end are left out.
+    pub fn insert_all(&mut self, rows: std::ops::Range<usize>) {
+        let (mut row, end) = (rows.start, rows.end.min(self.len));
+        while row < end {
+            if row.is_multiple_of(64) && end - row >= 64 {
+                self.bits[row / 64] = u64::MAX;
+                row += 64;
+            } else {
+                self.insert(row);
+                row += 1;
+            }
+        }
+    }
+
     /// Takes a row out.
     pub fn remove(&mut self, row: usize) {
         if row < self.len {
@@ -135,6 +149,9 @@ mod tests {
         assert_eq!(b.count(), 64);
         b.intersect(&a);
         assert_eq!(b.iter().collect::<Vec<_>>(), [0, 63]);
+        let mut c = RowSet::none(130);
+        c.insert_all(60..131);
+        assert_eq!((c.count(), c.contains(59), c.contains(60), c.contains(129)), (70, false, true, true));
         assert!(!RowSet::unknown(3).complement().exact);
         assert_eq!(RowSet::unknown(3).complement().count(), 3);
     }

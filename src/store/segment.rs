@@ -186,7 +186,7 @@ impl Builder {
         let end = facts.order.map(|o| o.saturating_add(1)).into_iter().chain(facts.stamp.map(|s| s.end)).max();
         self.first = self.first.into_iter().chain(start).min();
         self.last = self.last.max(end);
-        self.rows.push(facts.length, kind);
+        self.rows.push(facts.length, facts.line, kind);
         let mut words = self.words.take();
         if let Some(words) = &mut words {
             words.begin();
