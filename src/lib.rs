@@ -19,4 +19,5 @@ pub mod readiness;
 pub mod render;
 pub mod run;
 pub mod store;
+pub mod tables;
 pub mod timeline;

@@ -12,10 +12,12 @@ pub mod probe;
 pub mod query;
 mod query_metrics;
 pub mod ready;
+pub mod schema;
 pub mod scrape;
 mod settings;
 pub mod show;
 pub mod sources;
+pub mod sql;
 pub mod timeline;
 pub mod trace;
 mod window;
@@ -81,6 +83,8 @@ enum Command {
     Diff(Box<diff::Args>),
     Timeline(Box<timeline::Args>),
     Note(Box<note::Args>),
+    Sql(Box<sql::Args>),
+    Schema(schema::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -104,6 +108,8 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),
         Command::Diff(args) => diff::run(&args, cli.color, out, err, now),
+        Command::Sql(args) => sql::run(&args, out, err, now),
+        Command::Schema(args) => schema::run(&args, cli.color, out, err),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

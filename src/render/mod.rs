@@ -9,6 +9,8 @@ pub mod metrics;
 pub mod opened;
 pub mod paint;
 pub mod readiness;
+#[cfg(feature = "sql")]
+pub mod rows;
 pub mod safe;
 pub mod shown;
 pub mod sources;

@@ -21,7 +21,7 @@ use crate::run::journal;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
-pub const STORE_VERSION: u32 = 5;
+pub const STORE_VERSION: u32 = 6;
 
 /// The manifest's file name inside the store's directory.
 pub const FILE: &str = "manifest.json";

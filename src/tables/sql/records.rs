@@ -1,0 +1,363 @@
+//! Records as tables: the columns of the store's segments, and of what is not indexed columns that are made for one question.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, TimeUnit, UInt64Type};
+use corr_sql::{Engine, FileOf, Files, Function, Read, Table};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
+use rayon::prelude::*;
+use tempfile::TempDir;
+
+use super::Asking;
+use super::sheet::{data_type, map_builder, map_type};
+use crate::query::sources::Asked;
+use crate::render::shown::visible_text;
+use crate::run::events::{self, Start};
+use crate::store::columns::{Type, column_name};
+use crate::store::open::COLUMNS;
+use crate::store::segment::{self, SegmentMeta};
+use crate::store::update::cut;
+use crate::tables::columns::{EVENT, FIELDS};
+use crate::tables::fields;
+
+/// The table below every view of records.
+pub const RAW: &str = "_records";
+/// What each file says of all its rows.
+const CONSTANTS: [&str; 7] = ["_source", "_path", "_format", "_worker", "_role", "_host", "_unit"];
+/// Fields that stand in a column of every event.
+const SHARED: [&str; 2] = ["host", "unit"];
+/// Whole numbers up to this are doubles without loss.
+const EXACT: i64 = 1 << 53;
+
+/// What is known of a field over all segments.
+#[derive(Debug)]
+pub struct Known {
+    pub kind: Type,
+    /// Values that the columns do not hold whole.
+    pub lost: u64,
+    /// Files with the field as whole numbers.
+    whole: Vec<PathBuf>,
+}
+
+/// The records of a run, as files.
+#[derive(Debug)]
+pub struct Records {
+    files: Vec<FileOf>,
+    /// Fields by name.
+    pub fields: BTreeMap<String, Known>,
+    /// The fields of each kind, and how many records it has.
+    pub kinds: BTreeMap<String, (u64, BTreeSet<String>)>,
+    /// Some fields have no column.
+    overflow: bool,
+    /// What is not indexed, made for this question; removed behind it.
+    _made: Option<TempDir>,
+}
+
+/// A file and what is in it.
+struct Part {
+    file: FileOf,
+    meta: SegmentMeta,
+}
+
+impl Records {
+    /// The files of a run's records.
+    pub fn open(asking: &Asking) -> Result<Records, String> {
+        let sources = asking.sources()?;
+        let made = TempDir::with_prefix("corr-sql-").map_err(|e| format!("no place for columns of what is not indexed: {e}"))?;
+        let read = |(number, source): (usize, &Asked)| of_source(asking, source, &made.path().join(number.to_string()));
+        let parts: Vec<Vec<Part>> = sources.sources.par_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let mut records =
+            Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), overflow: false, _made: Some(made) };
+        parts.into_iter().flatten().for_each(|part| records.take(part));
+        records.settle()?;
+        Ok(records)
+    }
+
+    fn take(&mut self, part: Part) {
+        for (name, info) in &part.meta.columns {
+            let known = self.fields.entry(name.clone()).or_insert_with(|| Known { kind: info.kind, lost: 0, whole: Vec::new() });
+            known.lost += info.lost;
+            if info.kind == Type::Int {
+                known.whole.push(part.file.path.clone());
+            }
+            known.kind = known.kind.with(info.kind);
+        }
+        for ((kind, rows), names) in part.meta.kinds.iter().zip(&part.meta.kind_rows).zip(&part.meta.kind_fields) {
+            let of_kind = self.kinds.entry(kind.clone()).or_default();
+            of_kind.0 += rows;
+            of_kind.1.extend(names.iter().cloned());
+        }
+        self.overflow |= part.meta.overflow;
+        self.files.push(part.file);
+    }
+
+    /// Whole numbers that a double cannot tell apart stay text where another file has the field as doubles.
+    fn settle(&mut self) -> Result<(), String> {
+        for (name, known) in &mut self.fields {
+            if known.kind != Type::Float {
+                continue;
+            }
+            for path in &known.whole {
+                if !small(path, &column_name(name))? {
+                    known.kind = Type::Text;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the records and their views known to an engine.
+    pub fn add_to(&self, engine: &mut Engine, asking: &Arc<Asking>) {
+        let stamp = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
+        let mut columns = vec![
+            Field::new("_offset", DataType::UInt64, false),
+            Field::new("_line", DataType::UInt64, false),
+            Field::new("_order", stamp(), true),
+            Field::new("_start", stamp(), true),
+            Field::new("_end", stamp(), true),
+            Field::new("_level", DataType::Utf8, true),
+            Field::new("_kind", DataType::Utf8, false),
+            Field::new("_outcome", DataType::Utf8, true),
+        ];
+        columns.extend(self.fields.iter().map(|(name, known)| Field::new(column_name(name), arrow(known.kind), true)));
+        let files = Files {
+            columns: Arc::new(Schema::new(columns)),
+            constants: CONSTANTS.iter().map(|name| name.to_string()).collect(),
+            files: self.files.clone(),
+        };
+        engine.add(RAW, Table::Files(Arc::new(files)));
+        engine.add_function(text_of(asking.clone()));
+        let names: Vec<String> = self.fields.keys().cloned().collect();
+        engine.add_function(fields_of(names));
+        engine.add("events", Table::View(self.events()));
+        let mut kinds: BTreeSet<&str> = corr_parsers::kinds().map(|kind| kind.name).collect();
+        kinds.extend(self.kinds.keys().map(String::as_str));
+        for kind in kinds.into_iter().filter(|kind| !crate::tables::TABLES.iter().any(|t| t.name == *kind)) {
+            engine.add(kind, Table::View(self.of_kind(kind)));
+        }
+    }
+
+    /// The question that `events` is.
+    fn events(&self) -> String {
+        let columns: Vec<String> = self.fields.keys().map(|name| quoted(&column_name(name))).collect();
+        // The kind, which every record has, says how many maps there are where there is no field.
+        let columns = [vec!["_kind".to_string()], columns].concat();
+        format!("SELECT {}, record_fields({}) AS {} FROM {RAW}", self.fixed(), columns.join(", "), FIELDS.name)
+    }
+
+    /// The question that the view of a kind is.
+    fn of_kind(&self, kind: &str) -> String {
+        let none = BTreeSet::new();
+        let names = self.kinds.get(kind).map_or(&none, |(_, names)| names);
+        let one = |name: &String| format!(", {} AS {}", quoted(&column_name(name)), quoted(&fields::column(name)));
+        let columns: String = names.iter().filter(|name| !SHARED.contains(&name.as_str())).map(one).collect();
+        format!("SELECT {}{columns} FROM {RAW} WHERE _kind = '{}'", self.fixed(), kind.replace('\'', "''"))
+    }
+
+    /// What every record has, in the order of [`EVENT`].
+    fn fixed(&self) -> String {
+        let or_own = |name: &str, own: &str| match self.fields.contains_key(name) {
+            true => format!("coalesce({}, {own})", text(&quoted(name), self.fields.get(name).map(|f| f.kind))),
+            false => own.to_string(),
+        };
+        let one = |name: &str| match name {
+            "source" => "_source".to_string(),
+            "line" => "_line".into(),
+            "byte_offset" => "_offset".into(),
+            "citation" => "concat(_path, ':', arrow_cast(_line, 'Utf8'))".into(),
+            "time" => "_start".into(),
+            "time_end" => "_end".into(),
+            "time_order" => "_order".into(),
+            "level" => "_level".into(),
+            "kind" => "_kind".into(),
+            "outcome" => "coalesce(_outcome, 'parsed')".into(),
+            "format" => "_format".into(),
+            "worker" => "_worker".into(),
+            "role" => "_role".into(),
+            "host" => or_own("host", "_host"),
+            "unit" => or_own("unit", "_unit"),
+            _ => "record_text(_source, _offset)".into(),
+        };
+        let columns: Vec<String> = EVENT.iter().map(|c| format!("{} AS {}", one(c.name), c.name)).collect();
+        columns.join(", ")
+    }
+
+    /// Of what a question reads: fields whose columns do not hold every value whole.
+    pub fn losses(&self, reads: &[Read]) -> Vec<String> {
+        let mut lost = Vec::new();
+        let mut any = false;
+        for read in reads.iter().filter(|read| read.table == RAW) {
+            any = true;
+            for (name, known) in self.fields.iter().filter(|(_, known)| known.lost > 0) {
+                if read.columns.iter().any(|column| *column == column_name(name)) {
+                    lost.push(format!(
+                        "{name}: {} values are not whole in SQL: longer than 1024 bytes, or the second of a record; `corr show` and `corr query` have them",
+                        known.lost
+                    ));
+                }
+            }
+        }
+        if any && self.overflow {
+            lost.push("a source has more than 1024 fields; those behind them are not in SQL, `corr query` has them".into());
+        }
+        lost
+    }
+}
+
+/// The columns of a source: of its segments, and of what stands behind them, made in a directory of its own.
+fn of_source(asking: &Asking, source: &Asked, made: &Path) -> Result<Vec<Part>, String> {
+    let owner = &source.owner;
+    let constants = vec![
+        Some(source.key.clone()),
+        Some(source.name.clone()),
+        Some(source.format.to_string()),
+        owner.worker.clone(),
+        owner.role.clone(),
+        owner.host.clone(),
+        owner.unit.clone(),
+    ];
+    let mut parts = Vec::new();
+    for segment in &source.segments {
+        let meta = segment.meta().map_err(|e| e.to_string())?;
+        let rows = (segment.len() < meta.rows as usize).then_some(segment.len());
+        let file = FileOf { path: absolute(&segment.dir().join(COLUMNS))?, rows, constants: constants.clone() };
+        parts.push(Part { file, meta: meta.clone() });
+    }
+    if !source.segments.is_empty() && !source.needs_tail() {
+        return Ok(parts);
+    }
+    let bytes = match source.bytes() {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            asking.lost(format!("{}: {why}", source.name));
+            return Ok(parts);
+        }
+    };
+    if let Some(why) = source.damage() {
+        asking.lost(format!("{}: {why}", source.name));
+    }
+    let offset = source.indexed_to.min(bytes.len());
+    let offset = if source.segments.is_empty() { 0 } else { offset };
+    let line = 1 + events::count_lines(bytes.get(..offset).unwrap_or_default());
+    let start = Start { offset, line, order: events::order_before(bytes, &source.layout, source.timing(), offset) };
+    let built: Vec<Part> = cut(bytes, &source.layout, source.timing(), start)
+        .into_par_iter()
+        .enumerate()
+        .map(|(number, part)| {
+            let dir = made.join(number.to_string());
+            let meta = segment::build_columns(&dir, &part).map_err(|e| e.to_string())?;
+            let file = FileOf { path: absolute(&dir.join(COLUMNS))?, rows: None, constants: constants.clone() };
+            Ok(Part { file, meta })
+        })
+        .collect::<Result<_, String>>()?;
+    parts.extend(built);
+    Ok(parts)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// A name as SQL takes it letter by letter.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn text(column: &str, kind: Option<Type>) -> String {
+    match kind {
+        Some(Type::Text) | None => column.to_string(),
+        Some(_) => format!("arrow_cast({column}, 'Utf8')"),
+    }
+}
+
+fn arrow(kind: Type) -> DataType {
+    match kind {
+        Type::Int => DataType::Int64,
+        Type::Float => DataType::Float64,
+        Type::Bool => DataType::Boolean,
+        Type::Text => data_type(crate::tables::Type::Text),
+    }
+}
+
+/// Are all whole numbers of a column doubles without loss, by its statistics?
+fn small(path: &Path, column: &str) -> Result<bool, String> {
+    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
+    let reader = SerializedFileReader::new(file).map_err(|e| failed(&e))?;
+    let metadata = reader.metadata();
+    let columns = metadata.file_metadata().schema_descr().columns().to_vec();
+    let Some(at) = columns.iter().position(|c| c.name() == column) else { return Ok(true) };
+    let exact = |n: Option<&i64>| n.is_none_or(|n| n.unsigned_abs() < EXACT.unsigned_abs());
+    Ok(metadata.row_groups().iter().all(|group| match group.columns().get(at).and_then(|c| c.statistics()) {
+        Some(Statistics::Int64(of)) => exact(of.min_opt()) && exact(of.max_opt()),
+        _ => false,
+    }))
+}
+
+/// The message of a record, read from its source; what is withheld stays withheld.
+fn text_of(asking: Arc<Asking>) -> Function {
+    let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
+        let [keys, offsets] = columns else { return Err("record_text takes a source and an offset".into()) };
+        let (keys, offsets) = (keys.as_string_opt::<i32>(), offsets.as_primitive_opt::<UInt64Type>());
+        let (Some(keys), Some(offsets)) = (keys, offsets) else { return Err("record_text takes a source and an offset".into()) };
+        let sources = asking.sources()?;
+        let by_key: HashMap<&str, &Asked> = sources.sources.iter().map(|s| (s.key.as_str(), s)).collect();
+        let mut texts = StringBuilder::new();
+        for row in 0..rows {
+            let known = keys.is_valid(row) && offsets.is_valid(row);
+            let source = known.then(|| by_key.get(keys.value(row))).flatten();
+            texts.append_option(source.and_then(|source| message(&asking, source, offsets.value(row))));
+        }
+        Ok(Arc::new(texts.finish()))
+    };
+    Function { name: "record_text", returns: DataType::Utf8, call: Arc::new(call) }
+}
+
+fn message(asking: &Asking, source: &Asked, offset: u64) -> Option<String> {
+    let bytes = match source.bytes() {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            asking.lost(format!("{}: its text cannot be read: {why}", source.name));
+            return None;
+        }
+    };
+    let start = Start { offset: usize::try_from(offset).ok().filter(|at| *at < bytes.len())?, line: 0, order: None };
+    events::one(bytes, &source.layout, source.timing(), start, |record, event, _| {
+        let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
+        visible_text(record.payload, range, &event.withheld)
+    })
+}
+
+/// The columns of all fields into one map a record.
+fn fields_of(names: Vec<String>) -> Function {
+    let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
+        let mut maps = map_builder();
+        for row in 0..rows {
+            for (name, column) in names.iter().zip(columns.iter().skip(1)) {
+                if column.is_null(row) {
+                    continue;
+                }
+                maps.keys().append_value(name);
+                maps.values().append_option(value(column, row));
+            }
+            maps.append(true).map_err(|e| e.to_string())?;
+        }
+        Ok(Arc::new(maps.finish()))
+    };
+    Function { name: "record_fields", returns: map_type(), call: Arc::new(call) }
+}
+
+/// A value as `corr query` writes it.
+fn value(column: &ArrayRef, row: usize) -> Option<String> {
+    Some(match column.data_type() {
+        DataType::Int64 => column.as_primitive_opt::<Int64Type>()?.value(row).to_string(),
+        DataType::Float64 => column.as_primitive_opt::<Float64Type>()?.value(row).to_string(),
+        DataType::Boolean => column.as_boolean_opt()?.value(row).to_string(),
+        DataType::Utf8View => column.as_string_view_opt()?.value(row).to_string(),
+        _ => column.as_string_opt::<i32>()?.value(row).to_string(),
+    })
+}
