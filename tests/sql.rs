@@ -15,14 +15,18 @@ fn schema_tells_tables_columns_and_units() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let tables = told["tables"].as_array().expect("tables");
-    for name in ["events", "samples", "series", "deltas", "readiness", "verdicts", "sources", "prefill_batch", "decode_batch", "request_end"] {
+    for name in
+        ["events", "samples", "series", "deltas", "readiness", "verdicts", "sources", "prefill_batch", "decode_batch", "request_end"]
+    {
         let table = tables.iter().find(|t| t["name"] == name).unwrap_or_else(|| panic!("no table {name}"));
         assert!(!table["columns"].as_array().expect("columns").is_empty(), "{name}");
     }
     // With a run, a view has the fields of the run's own records; the run is not indexed and stays so.
     let unindexed = place.corr(&["schema", "metrics-run", "decode_batch", "--format", "csv"]);
     assert_eq!(unindexed.code, Some(0), "{}", unindexed.stderr);
-    for line in ["decode_batch,running_reqs,BIGINT,", "decode_batch,gen_throughput,DOUBLE,tokens per second,", "decode_batch,cuda_graph,BOOLEAN,"] {
+    for line in
+        ["decode_batch,running_reqs,BIGINT,", "decode_batch,gen_throughput,DOUBLE,tokens per second,", "decode_batch,cuda_graph,BOOLEAN,"]
+    {
         assert!(unindexed.stdout.lines().any(|l| l.starts_with(line)), "{line} in {}", unindexed.stdout);
     }
     assert!(!place.path("metrics-run/.corr").exists());

@@ -69,9 +69,7 @@ impl Wanted {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (&**left, op, &**right) {
                 (left, Operator::And, right) => self.add(left) | self.add(right),
                 (Expr::Column(column), op, Expr::Literal(value, _)) => self.compare(&column.name, *op, value),
-                (Expr::Literal(value, _), op, Expr::Column(column)) => {
-                    op.swap().is_some_and(|op| self.compare(&column.name, op, value))
-                }
+                (Expr::Literal(value, _), op, Expr::Column(column)) => op.swap().is_some_and(|op| self.compare(&column.name, op, value)),
                 _ => false,
             },
             Expr::InList(list) if !list.negated => {

@@ -1,5 +1,6 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+pub mod cluster;
 pub mod diff;
 pub mod edges;
 mod endpoints;
@@ -85,6 +86,7 @@ enum Command {
     Note(Box<note::Args>),
     Sql(Box<sql::Args>),
     Schema(schema::Args),
+    Cluster(cluster::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -110,6 +112,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Diff(args) => diff::run(&args, cli.color, out, err, now),
         Command::Sql(args) => sql::run(&args, out, err, now),
         Command::Schema(args) => schema::run(&args, cli.color, out, err),
+        Command::Cluster(args) => cluster::run(&args, out, err),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

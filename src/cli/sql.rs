@@ -35,6 +35,12 @@ pub struct Args {
     /// What sorts, joins and groups may hold in memory; what has no room goes to temporary files.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: String,
+    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    pub cluster: Option<String>,
+    /// Say what was read, and how conditions on text were judged.
+    #[arg(long)]
+    pub explain: bool,
     /// Where the index is kept.
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
@@ -49,10 +55,14 @@ pub struct Args {
 /// Says how to get it.
 #[cfg(not(feature = "sql"))]
 pub fn run(_: &Args, _: &mut dyn Write, err: &mut dyn Write, _: i64) -> anyhow::Result<i32> {
-    writeln!(
-        err,
-        "corr: this corr is built without SQL; `cargo install --path . --features sql` builds it in, and DuckDB reads the same files (docs/store.md)"
-    )?;
+    not_built("SQL", "sql", err)
+}
+
+/// What is not built in, how to get it, and what there is instead.
+#[cfg(not(feature = "cluster"))]
+pub fn not_built(what: &str, feature: &str, err: &mut dyn Write) -> anyhow::Result<i32> {
+    let instead = if feature == "sql" { ", and DuckDB reads the same files (docs/store.md)" } else { "" };
+    writeln!(err, "corr: this corr is built without {what}; `cargo install --path . --features {feature}` builds it in{instead}")?;
     Ok(exit::ERROR)
 }
 
@@ -65,6 +75,10 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     use crate::render::safe::terminal;
     use crate::run::Options;
     use crate::tables::sql::{Asking, prepare};
+
+    if let Some(cluster) = &args.cluster {
+        return clustered(args, cluster, out, err);
+    }
 
     let mut runs = vec![args.run.clone()];
     runs.extend(args.also.iter().cloned());
@@ -85,6 +99,10 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     }
     let rows = writer.end()?;
     out.flush()?;
+    if args.explain {
+        let from: Vec<String> = answer.reads.iter().map(|r| format!("{} ({})", r.table, r.columns.join(", "))).collect();
+        writeln!(err, "corr: read {}; conditions on text by reading each record that the others leave", terminal(&from.join("; ")))?;
+    }
     let told = asking.told();
     for note in &told.notes {
         writeln!(err, "corr: {}", terminal(note))?;
@@ -96,9 +114,47 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     })
 }
 
+/// Asks the shards of runs on a cluster.
+#[cfg(not(feature = "cluster"))]
+#[cfg(feature = "sql")]
+fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+    not_built("a cluster", "cluster", err)
+}
+
+/// Asks the shards of runs on a cluster.
+#[cfg(feature = "cluster")]
+fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+    use crate::render::rows::Writer;
+    use crate::tables::sql::shards;
+
+    anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut engine = corr_sql::cluster::connect(cluster, threads)?;
+    let mut shards = 0;
+    for place in std::iter::once(&args.run).chain(&args.also) {
+        shards += shards::add(&mut engine, place)?;
+    }
+    if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
+        anyhow::bail!(
+            "deltas is worked out from captures, not from rows: no cluster can plan it; ask it where the run is, without --cluster, or ask `samples`"
+        );
+    }
+    let mut answer = engine.ask(&args.sql)?;
+    let mut writer = Writer::begin(out, args.format, &answer.schema)?;
+    while let Some(batch) = answer.next()? {
+        writer.batch(&batch)?;
+    }
+    let rows = writer.end()?;
+    out.flush()?;
+    if args.explain {
+        writeln!(err, "corr: {shards} shards, read by the cluster; conditions on text by a scan of the text column")?;
+    }
+    Ok(if rows == 0 { exit::NOTHING } else { exit::FOUND })
+}
+
 /// `512MB`, `2GiB`, `1000000` as bytes.
 #[cfg(feature = "sql")]
-fn bytes(text: &str) -> anyhow::Result<usize> {
+pub fn bytes(text: &str) -> anyhow::Result<usize> {
     use anyhow::Context as _;
 
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -386,7 +386,8 @@ impl Builder {
 
 /// What an envelope says, under the names that a query has for it.
 fn envelope(meta: &Meta) -> impl Iterator<Item = (&str, Value<'_>)> {
-    let texts = [("host", &meta.host), ("unit", &meta.unit), ("ident", &meta.ident), ("boot", &meta.boot), ("invocation", &meta.invocation)];
+    let texts =
+        [("host", &meta.host), ("unit", &meta.unit), ("ident", &meta.ident), ("boot", &meta.boot), ("invocation", &meta.invocation)];
     let texts = texts.into_iter().filter(|(_, value)| !value.is_empty());
     let more = meta.more.iter().map(|(name, value)| (&name[..], value));
     let texts = texts.chain(more).map(|(name, value)| (name, Value::Str(value.as_str().into())));

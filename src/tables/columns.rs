@@ -106,7 +106,8 @@ pub const EVENT: &[Column] = &[
 ];
 
 /// Every field of an event in one column.
-pub const FIELDS: Column = map("fields", "every field that the record has, by name, as text; numbers as columns stand in the view of the kind");
+pub const FIELDS: Column =
+    map("fields", "every field that the record has, by name, as text; numbers as columns stand in the view of the kind");
 
 const EVENTS: &[Column] = &joined();
 

@@ -59,8 +59,5 @@ fn duckdb_reads_the_same_files() {
     assert_eq!(Json::Array(ours), theirs);
     let sql = "SELECT count(*) AS n, CAST(sum(input_tokens) AS BIGINT) AS i, max(ttft_ms) AS ttft, max(prefill_worker_id) AS id \
                FROM records WHERE _kind = 'request_end'";
-    assert_eq!(
-        duck(&python, &place, "direct-run", sql),
-        json!([{"n": 39, "i": 5789, "ttft": 55.91087, "id": "8225263693429224768"}])
-    );
+    assert_eq!(duck(&python, &place, "direct-run", sql), json!([{"n": 39, "i": 5789, "ttft": 55.91087, "id": "8225263693429224768"}]));
 }

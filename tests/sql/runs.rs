@@ -98,7 +98,10 @@ fn answers_in_every_format() {
     let write = |format: &str| place.corr(&["sql", "metrics-run", sql, "--format", format]);
     let text = write("text");
     assert_eq!(text.code, Some(0), "{}", text.stderr);
-    assert_eq!(text.stdout, " a  b    c     d  t                          f\n 1  x|y  NULL     2026-11-29T18:00:00.500  2.5\n20  u    NULL  v  NULL                     NaN\n");
+    assert_eq!(
+        text.stdout,
+        " a  b    c     d  t                          f\n 1  x|y  NULL     2026-11-29T18:00:00.500  2.5\n20  u    NULL  v  NULL                     NaN\n"
+    );
     assert_eq!(write("csv").stdout, "a,b,c,d,t,f\n1,x|y,,\"\",2026-11-29T18:00:00.500,2.5\n20,u,,v,,NaN\n");
     let lines = write("jsonl").stdout;
     let lines: Vec<serde_json::Value> = lines.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
@@ -140,7 +143,15 @@ fn a_store_without_its_run() {
     let place = Place::with("metrics-run");
     assert_eq!(place.corr(&["index", "metrics-run", "--store", "moved", "--embed-text"]).code, Some(0));
     std::fs::rename(place.path("metrics-run"), place.path("gone")).expect("rename");
-    let ran = place.corr(&["sql", "metrics-run", "--store", "moved", "SELECT count(*) AS n, min(text) AS t FROM decode_batch", "--format", "csv"]);
+    let ran = place.corr(&[
+        "sql",
+        "metrics-run",
+        "--store",
+        "moved",
+        "SELECT count(*) AS n, min(text) AS t FROM decode_batch",
+        "--format",
+        "csv",
+    ]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("n,t\n15,"), "{}", ran.stdout);
     assert!(ran.stdout.contains("Decode batch"), "{}", ran.stdout);

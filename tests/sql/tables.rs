@@ -83,7 +83,8 @@ fn every_kind_has_a_view() {
         let kinds: Vec<&str> = told["tables"].as_array().expect("tables").iter().skip(7).filter_map(|t| t["name"].as_str()).collect();
         assert!(kinds.len() > 150, "{} kinds", kinds.len());
         let by_kind = rows(&place, fixture, "SELECT kind, count(*) AS n FROM events GROUP BY kind");
-        let by_kind: BTreeMap<&str, u64> = by_kind.iter().map(|r| (r["kind"].as_str().expect("kind"), r["n"].as_u64().expect("n"))).collect();
+        let by_kind: BTreeMap<&str, u64> =
+            by_kind.iter().map(|r| (r["kind"].as_str().expect("kind"), r["n"].as_u64().expect("n"))).collect();
         assert!(by_kind.len() > 1);
         let mut seen = 0;
         for some in kinds.chunks(40) {
@@ -186,7 +187,11 @@ fn verdicts_of_edges() {
             "activity": "proven", "count": 40, "request_proven": 40, "request_all": 40, "session_proven": 15, "session_all": 40,
         }]),
     );
-    both("direct-run", "SELECT request FROM verdicts WHERE activity = 'no-signal' AND edge = 'l1-lookup'", &json!([{"request": "UNPROVABLE"}]));
+    both(
+        "direct-run",
+        "SELECT request FROM verdicts WHERE activity = 'no-signal' AND edge = 'l1-lookup'",
+        &json!([{"request": "UNPROVABLE"}]),
+    );
     let place = Place::with("direct-run");
     assert_eq!(rows(&place, "direct-run", "SELECT count(*) AS n FROM verdicts"), [json!({"n": 22})]);
 }

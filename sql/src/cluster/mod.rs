@@ -84,15 +84,45 @@ fn answers(address: &str) -> Result<(), SqlError> {
     Err(failed(last))
 }
 
+/// Calls `then` at Ctrl-C, or when the process is asked to end, from a thread of its own.
+pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Result<(), SqlError> {
+    let runtime = runtime(1)?;
+    let wait = move || {
+        runtime.block_on(async {
+            #[cfg(unix)]
+            if let Ok(mut asked) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+                tokio::select! {
+                    _ = asked.recv() => return,
+                    _ = tokio::signal::ctrl_c() => return,
+                }
+            }
+            let _ = tokio::signal::ctrl_c().await;
+        });
+        then();
+    };
+    std::thread::Builder::new().spawn(wait).map(|_| ()).map_err(|e| SqlError::Cluster(e.to_string()))
+}
+
 /// Words of a transport that a user cannot do anything with.
-const TRANSPORT: &[&str] =
-    &["h2 protocol", "transport error", "broken pipe", "Connection refused", "Connection reset", "tcp connect error", "BrokenPipe", "GrpcConnectionError", "status: Unavailable"];
+const TRANSPORT: &[&str] = &[
+    "h2 protocol",
+    "transport error",
+    "broken pipe",
+    "Connection refused",
+    "Connection reset",
+    "tcp connect error",
+    "BrokenPipe",
+    "GrpcConnectionError",
+    "status: Unavailable",
+];
 
 /// An error of a cluster as it is told.
 pub(crate) fn told(error: SqlError) -> SqlError {
     let SqlError::Answer(text) = &error else { return error };
     if text.contains("all executors were lost") || text.contains("no executor re-registered") {
-        return SqlError::Cluster("every executor of the cluster is gone, so there is no answer; start executors again and ask again".into());
+        return SqlError::Cluster(
+            "every executor of the cluster is gone, so there is no answer; start executors again and ask again".into(),
+        );
     }
     if TRANSPORT.iter().any(|word| text.contains(word)) {
         return SqlError::Cluster(

@@ -5,6 +5,9 @@ mod deltas;
 mod judged;
 mod listed;
 mod records;
+mod shape;
+#[cfg(feature = "cluster")]
+pub mod shards;
 mod sheet;
 
 use std::collections::BTreeSet;
@@ -125,6 +128,14 @@ const MADE: &[(&str, Make)] = &[
     ("sources", listed::sources),
 ];
 
+/// Makes the tables known that are made when they are asked.
+fn add_made(engine: &mut Engine, asking: &Arc<Asking>) {
+    for (name, make) in MADE {
+        let Some(table) = columns::Table::named(name) else { continue };
+        engine.add(name, Table::Rows(Arc::new(Made { table, asking: asking.clone(), make: *make })));
+    }
+}
+
 /// An engine that knows the tables of a run, and what it needs while it answers.
 pub struct Prepared {
     pub engine: Engine,
@@ -135,10 +146,7 @@ pub struct Prepared {
 /// Readies the tables that a question names.
 pub fn prepare(asking: &Arc<Asking>, sql: &str, limits: Limits) -> Result<Prepared, SqlError> {
     let mut engine = Engine::local(limits)?;
-    for (name, make) in MADE {
-        let Some(table) = columns::Table::named(name) else { continue };
-        engine.add(name, Table::Rows(Arc::new(Made { table, asking: asking.clone(), make: *make })));
-    }
+    add_made(&mut engine, asking);
     engine.add_table_function("deltas", Arc::new(deltas::Deltas(asking.clone())));
     let named: BTreeSet<String> = engine.names(sql)?.into_iter().collect();
     let of_records = named.iter().any(|name| name == "events" || !TABLES.iter().any(|t| t.name == name));

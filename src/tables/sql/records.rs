@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
-use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, TimeUnit, UInt64Type};
+use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 use corr_sql::{Engine, FileOf, Files, Function, Read, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use tempfile::TempDir;
 
 use super::Asking;
-use super::sheet::{data_type, map_builder, map_type};
+use super::shape::{CONSTANTS, RAW, Shape};
+use super::sheet::{map_builder, map_type};
 use crate::query::sources::Asked;
 use crate::render::shown::visible_text;
 use crate::run::events::{self, Start};
@@ -21,15 +22,7 @@ use crate::store::columns::{Type, column_name};
 use crate::store::open::COLUMNS;
 use crate::store::segment::{self, SegmentMeta};
 use crate::store::update::cut;
-use crate::tables::columns::{EVENT, FIELDS};
-use crate::tables::fields;
 
-/// The table below every view of records.
-pub const RAW: &str = "_records";
-/// What each file says of all its rows.
-const CONSTANTS: [&str; 7] = ["_source", "_path", "_format", "_worker", "_role", "_host", "_unit"];
-/// Fields that stand in a column of every event.
-const SHARED: [&str; 2] = ["host", "unit"];
 /// Whole numbers up to this are doubles without loss.
 const EXACT: i64 = 1 << 53;
 
@@ -112,78 +105,23 @@ impl Records {
 
     /// Makes the records and their views known to an engine.
     pub fn add_to(&self, engine: &mut Engine, asking: &Arc<Asking>) {
-        let stamp = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
-        let mut columns = vec![
-            Field::new("_offset", DataType::UInt64, false),
-            Field::new("_line", DataType::UInt64, false),
-            Field::new("_order", stamp(), true),
-            Field::new("_start", stamp(), true),
-            Field::new("_end", stamp(), true),
-            Field::new("_level", DataType::Utf8, true),
-            Field::new("_kind", DataType::Utf8, false),
-            Field::new("_outcome", DataType::Utf8, true),
-        ];
-        columns.extend(self.fields.iter().map(|(name, known)| Field::new(column_name(name), arrow(known.kind), true)));
+        let shape = self.shape();
         let files = Files {
-            columns: Arc::new(Schema::new(columns)),
+            columns: Arc::new(Schema::new(shape.columns())),
             constants: CONSTANTS.iter().map(|name| name.to_string()).collect(),
             files: self.files.clone(),
         };
         engine.add(RAW, Table::Files(Arc::new(files)));
         engine.add_function(text_of(asking.clone()));
-        let names: Vec<String> = self.fields.keys().cloned().collect();
-        engine.add_function(fields_of(names));
-        engine.add("events", Table::View(self.events()));
-        let mut kinds: BTreeSet<&str> = corr_parsers::kinds().map(|kind| kind.name).collect();
-        kinds.extend(self.kinds.keys().map(String::as_str));
-        for kind in kinds.into_iter().filter(|kind| !crate::tables::TABLES.iter().any(|t| t.name == *kind)) {
-            engine.add(kind, Table::View(self.of_kind(kind)));
-        }
+        engine.add_function(fields_of(shape.fields.keys().cloned().collect()));
+        shape.add_views(engine);
     }
 
-    /// The question that `events` is.
-    fn events(&self) -> String {
-        let columns: Vec<String> = self.fields.keys().map(|name| quoted(&column_name(name))).collect();
-        // The kind, which every record has, says how many maps there are where there is no field.
-        let columns = [vec!["_kind".to_string()], columns].concat();
-        format!("SELECT {}, record_fields({}) AS {} FROM {RAW}", self.fixed(), columns.join(", "), FIELDS.name)
-    }
-
-    /// The question that the view of a kind is.
-    fn of_kind(&self, kind: &str) -> String {
-        let none = BTreeSet::new();
-        let names = self.kinds.get(kind).map_or(&none, |(_, names)| names);
-        let one = |name: &String| format!(", {} AS {}", quoted(&column_name(name)), quoted(&fields::column(name)));
-        let columns: String = names.iter().filter(|name| !SHARED.contains(&name.as_str())).map(one).collect();
-        format!("SELECT {}{columns} FROM {RAW} WHERE _kind = '{}'", self.fixed(), kind.replace('\'', "''"))
-    }
-
-    /// What every record has, in the order of [`EVENT`].
-    fn fixed(&self) -> String {
-        let or_own = |name: &str, own: &str| match self.fields.contains_key(name) {
-            true => format!("coalesce({}, {own})", text(&quoted(name), self.fields.get(name).map(|f| f.kind))),
-            false => own.to_string(),
-        };
-        let one = |name: &str| match name {
-            "source" => "_source".to_string(),
-            "line" => "_line".into(),
-            "byte_offset" => "_offset".into(),
-            "citation" => "concat(_path, ':', arrow_cast(_line, 'Utf8'))".into(),
-            "time" => "_start".into(),
-            "time_end" => "_end".into(),
-            "time_order" => "_order".into(),
-            "level" => "_level".into(),
-            "kind" => "_kind".into(),
-            "outcome" => "coalesce(_outcome, 'parsed')".into(),
-            "format" => "_format".into(),
-            "worker" => "_worker".into(),
-            "role" => "_role".into(),
-            "host" => or_own("host", "_host"),
-            "unit" => or_own("unit", "_unit"),
-            _ => "record_text(_source, _offset)".into(),
-        };
-        let columns: Vec<String> = EVENT.iter().map(|c| format!("{} AS {}", one(c.name), c.name)).collect();
-        columns.join(", ")
+    /// What the records are like.
+    pub fn shape(&self) -> Shape {
+        let fields = self.fields.iter().map(|(name, known)| (name.clone(), known.kind)).collect();
+        let kinds = self.kinds.iter().map(|(kind, (_, names))| (kind.clone(), names.clone())).collect();
+        Shape { fields, kinds, written: false }
     }
 
     /// Of what a question reads: fields whose columns do not hold every value whole.
@@ -260,27 +198,6 @@ fn of_source(asking: &Asking, source: &Asked, made: &Path) -> Result<Vec<Part>, 
 
 fn absolute(path: &Path) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))
-}
-
-/// A name as SQL takes it letter by letter.
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn text(column: &str, kind: Option<Type>) -> String {
-    match kind {
-        Some(Type::Text) | None => column.to_string(),
-        Some(_) => format!("arrow_cast({column}, 'Utf8')"),
-    }
-}
-
-fn arrow(kind: Type) -> DataType {
-    match kind {
-        Type::Int => DataType::Int64,
-        Type::Float => DataType::Float64,
-        Type::Bool => DataType::Boolean,
-        Type::Text => data_type(crate::tables::Type::Text),
-    }
 }
 
 /// Are all whole numbers of a column doubles without loss, by its statistics?
