@@ -26,6 +26,11 @@ fn every_command_of_the_readme_answers() {
         let Some(arguments) = command.strip_prefix("corr ").filter(|_| shell) else { continue };
         let output = Command::new(env!("CARGO_BIN_EXE_corr")).args(words(arguments)).current_dir(temp.path()).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if arguments.starts_with("sql ") && !cfg!(feature = "sql") {
+            assert_eq!(output.status.code(), Some(2), "{line}\n{out}\n{err}");
+            assert!(err.contains("--features sql"), "{line}\n{err}");
+            continue;
+        }
         assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
         assert!(!out.trim().is_empty() || line.contains(" index ") || line.contains("corr note "), "{line} prints nothing\n{err}");
         ran += 1;

@@ -1,5 +1,7 @@
 //! Questions and their answers.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod duck;
 mod refused;
 mod runs;

@@ -137,32 +137,3 @@ pub(crate) fn told(error: SqlError) -> SqlError {
     }
     error
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_schedulers() {
-        assert_eq!(address("df://h:1").unwrap(), "h:1");
-        assert_eq!(address("df://h/").unwrap(), "h:50050");
-        for wrong in ["h:1", "http://h:1", "df://", "df://u@h:1", "df://h/x"] {
-            assert!(matches!(address(wrong), Err(SqlError::Cluster(_))), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn nobody_there_is_said_at_once() {
-        // Bound and given back: nobody listens on it now.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let error = connect(&format!("df://127.0.0.1:{port}"), 1).unwrap_err().to_string();
-        assert!(error.contains("no scheduler answers") && !error.contains("transport"), "{error}");
-    }
-
-    #[test]
-    fn words_of_the_transport_are_not_left_to_the_user() {
-        let raw = "Arrow error: status: Unknown, message: \"h2 protocol error: error reading a body from connection\", details: []";
-        let said = told(SqlError::Answer(raw.into())).to_string();
-        assert!(said.contains("scheduler went away") && !said.contains("h2"), "{said}");
-    }
-}
