@@ -208,7 +208,7 @@ impl Debug for Answer<'_> {
 
 impl Answer<'_> {
     /// The next rows; `None` behind the last.
-    pub fn next(&mut self) -> Result<Option<RecordBatch>, SqlError> {
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, SqlError> {
         let next = self.engine.runtime.block_on(async {
             tokio::select! {
                 next = self.stream.next() => next.transpose().map_err(SqlError::from),

@@ -27,7 +27,7 @@ fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
 fn numbers(engine: &Engine, sql: &str) -> Vec<i64> {
     let mut answer = engine.ask(sql).unwrap();
     let mut all = Vec::new();
-    while let Some(batch) = answer.next().unwrap() {
+    while let Some(batch) = answer.next_batch().unwrap() {
         all.extend(batch.column(0).as_primitive::<Int64Type>().iter().map(|n| n.unwrap_or(-1)));
     }
     all
@@ -127,7 +127,7 @@ fn rows_are_made_as_they_are_wanted() {
     assert_eq!(numbers(&engine, "SELECT sum(n) FROM counting"), [499_999_500_000]);
     assert_eq!(asked.lock().unwrap().pop().unwrap(), format!("7 true 8 true at ({}, {}) t false n true", i64::MIN, i64::MAX));
     let mut answer = engine.ask("SELECT count(*) FROM failing").unwrap();
-    assert_eq!(answer.next().unwrap_err().to_string(), "nothing is left");
+    assert_eq!(answer.next_batch().unwrap_err().to_string(), "nothing is left");
 }
 
 #[test]

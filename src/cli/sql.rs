@@ -94,7 +94,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         records.losses(&answer.reads).into_iter().for_each(|lost| asking.lost(lost));
     }
     let mut writer = Writer::begin(out, args.format, &answer.schema)?;
-    while let Some(batch) = answer.next()? {
+    while let Some(batch) = answer.next_batch()? {
         writer.batch(&batch)?;
     }
     let rows = writer.end()?;
@@ -141,7 +141,7 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     }
     let mut answer = engine.ask(&args.sql)?;
     let mut writer = Writer::begin(out, args.format, &answer.schema)?;
-    while let Some(batch) = answer.next()? {
+    while let Some(batch) = answer.next_batch()? {
         writer.batch(&batch)?;
     }
     let rows = writer.end()?;

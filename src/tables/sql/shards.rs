@@ -162,7 +162,7 @@ fn store(engine: &Engine, sql: &str, schema: Option<SchemaRef>, path: &std::path
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(File::create(path)?, schema.clone(), options)?;
     let mut rows = 0;
-    while let Some(batch) = answer.next()? {
+    while let Some(batch) = answer.next_batch()? {
         rows += batch.num_rows() as u64;
         writer.write(&batch.with_schema(schema.clone())?)?;
     }
