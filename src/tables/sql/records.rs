@@ -28,10 +28,10 @@ const EXACT: i64 = 1 << 53;
 
 /// What is known of a field over all segments.
 #[derive(Debug)]
-pub struct Known {
-    pub kind: Type,
+struct Known {
+    kind: Type,
     /// Values that the columns do not hold whole.
-    pub lost: u64,
+    lost: u64,
     /// Files with the field as whole numbers.
     whole: Vec<PathBuf>,
 }
@@ -41,13 +41,13 @@ pub struct Known {
 pub struct Records {
     files: Vec<FileOf>,
     /// Fields by name.
-    pub fields: BTreeMap<String, Known>,
-    /// The fields of each kind, and how many records it has.
-    pub kinds: BTreeMap<String, (u64, BTreeSet<String>)>,
+    fields: BTreeMap<String, Known>,
+    /// The fields of each kind.
+    kinds: BTreeMap<String, BTreeSet<String>>,
     /// Some fields have no column.
     overflow: bool,
     /// What is not indexed, made for this question; removed behind it.
-    _made: Option<TempDir>,
+    _made: TempDir,
 }
 
 /// A file and what is in it.
@@ -63,8 +63,7 @@ impl Records {
         let made = TempDir::with_prefix("corr-sql-").map_err(|e| format!("no place for columns of what is not indexed: {e}"))?;
         let read = |(number, source): (usize, &Asked)| of_source(asking, source, &made.path().join(number.to_string()));
         let parts: Vec<Vec<Part>> = sources.sources.par_iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        let mut records =
-            Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), overflow: false, _made: Some(made) };
+        let mut records = Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), overflow: false, _made: made };
         parts.into_iter().flatten().for_each(|part| records.take(part));
         records.settle()?;
         Ok(records)
@@ -79,10 +78,8 @@ impl Records {
             }
             known.kind = known.kind.with(info.kind);
         }
-        for ((kind, rows), names) in part.meta.kinds.iter().zip(&part.meta.kind_rows).zip(&part.meta.kind_fields) {
-            let of_kind = self.kinds.entry(kind.clone()).or_default();
-            of_kind.0 += rows;
-            of_kind.1.extend(names.iter().cloned());
+        for (kind, names) in part.meta.kinds.iter().zip(&part.meta.kind_fields) {
+            self.kinds.entry(kind.clone()).or_default().extend(names.iter().cloned());
         }
         self.overflow |= part.meta.overflow;
         self.files.push(part.file);
@@ -120,8 +117,7 @@ impl Records {
     /// What the records are like.
     pub fn shape(&self) -> Shape {
         let fields = self.fields.iter().map(|(name, known)| (name.clone(), known.kind)).collect();
-        let kinds = self.kinds.iter().map(|(kind, (_, names))| (kind.clone(), names.clone())).collect();
-        Shape { fields, kinds, written: false }
+        Shape { fields, kinds: self.kinds.clone(), written: false }
     }
 
     /// Of what a question reads: fields whose columns do not hold every value whole.
