@@ -16,8 +16,8 @@ use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::{Expr, TableType};
+use datafusion::object_store::ObjectMeta;
 use datafusion::object_store::path::Path;
-use datafusion::object_store::{ObjectMeta, ObjectStore, local::LocalFileSystem};
 use datafusion::physical_plan::ExecutionPlan;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -115,9 +115,4 @@ impl TableProvider for FilesTable {
             .build();
         Ok(DataSourceExec::from_data_source(config))
     }
-}
-
-/// The object store of this machine's files.
-pub(crate) fn local() -> Arc<dyn ObjectStore> {
-    Arc::new(LocalFileSystem::new())
 }

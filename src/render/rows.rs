@@ -118,7 +118,7 @@ impl<'o> Writer<'o> {
     }
 
     fn text(&mut self, cells: Vec<Option<String>>) -> io::Result<()> {
-        let cells = cells.into_iter().map(|cell| cell.map(|text| safe::terminal(&text).into_owned())).collect();
+        let cells: Vec<Option<String>> = cells.into_iter().map(|cell| cell.map(|text| safe::terminal(&text).into_owned())).collect();
         match &self.widths {
             Some(widths) => line(self.out, &cells, widths, &self.types),
             None => {
@@ -166,7 +166,7 @@ fn names(schema: &Schema) -> Vec<String> {
 }
 
 /// One line of text; numbers end, all else begins at its column's edge.
-fn line(out: &mut dyn Write, cells: &Vec<Option<String>>, widths: &[usize], types: &[DataType]) -> io::Result<()> {
+fn line(out: &mut dyn Write, cells: &[Option<String>], widths: &[usize], types: &[DataType]) -> io::Result<()> {
     let mut written = String::new();
     for ((cell, width), kind) in cells.iter().zip(widths).zip(types) {
         let text = cell.as_deref().unwrap_or(NULL);

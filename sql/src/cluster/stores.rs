@@ -10,6 +10,7 @@ use datafusion::execution::object_store::ObjectStoreRegistry;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use futures::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart};
 use tokio::runtime::Runtime;
@@ -17,7 +18,6 @@ use url::Url;
 
 use crate::engine::runtime;
 use crate::error::SqlError;
-use crate::files::local;
 
 /// An environment that reads local files and S3.
 pub fn environment() -> Result<Arc<RuntimeEnv>> {
@@ -52,7 +52,7 @@ fn key(url: &Url) -> String {
 
 fn open(url: &Url) -> std::result::Result<Arc<dyn ObjectStore>, SqlError> {
     match url.scheme() {
-        "file" => Ok(local()),
+        "file" => Ok(Arc::new(LocalFileSystem::new())),
         "s3" => {
             let bucket = url.host_str().unwrap_or_default();
             let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build();
