@@ -45,7 +45,8 @@ pub struct FileOf {
 impl Files {
     fn schema(&self) -> TableSchema {
         let constant = |name: &String| -> FieldRef { Arc::new(Field::new(name, DataType::Utf8, true)) };
-        TableSchema::new(self.columns.clone(), self.constants.iter().map(constant).collect())
+        let constants: Vec<FieldRef> = self.constants.iter().map(constant).collect();
+        TableSchema::builder(self.columns.clone()).with_table_partition_cols(constants).build()
     }
 }
 

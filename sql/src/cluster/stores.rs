@@ -99,7 +99,8 @@ impl Folder {
 
     /// Writes a small file.
     pub fn put(&self, below: &str, bytes: Vec<u8>) -> std::result::Result<(), SqlError> {
-        let put = self.store.put(&self.path(below), PutPayload::from(bytes));
+        let path = self.path(below);
+        let put = self.store.put(&path, PutPayload::from(bytes));
         self.runtime.block_on(put).map(|_| ()).map_err(|e| self.failed(below, &e))
     }
 
