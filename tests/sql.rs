@@ -25,7 +25,7 @@ fn schema_tells_tables_columns_and_units() {
     let unindexed = place.corr(&["schema", "metrics-run", "decode_batch", "--format", "csv"]);
     assert_eq!(unindexed.code, Some(0), "{}", unindexed.stderr);
     for line in
-        ["decode_batch,running_reqs,BIGINT,", "decode_batch,gen_throughput,DOUBLE,tokens per second,", "decode_batch,cuda_graph,BOOLEAN,"]
+        ["decode_batch,running_reqs,BIGINT,", "decode_batch,gen_throughput,DOUBLE,tokens per second,", "decode_batch,cpu_graph,BOOLEAN,"]
     {
         assert!(unindexed.stdout.lines().any(|l| l.starts_with(line)), "{line} in {}", unindexed.stdout);
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::utils::datafusion_strsim::levenshtein;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -24,6 +25,8 @@ use crate::table::{Table, TableFunction};
 
 /// Views over views that are followed: more is a circle.
 const DEEP: usize = 16;
+/// Names that are offered for one that is not there.
+const NEAR: usize = 3;
 /// Of each worker thread: plans are trees, and walked by calls.
 const STACK: usize = 8 << 20;
 
@@ -48,7 +51,6 @@ pub struct Engine {
     runtime: Runtime,
     context: SessionContext,
     tables: BTreeMap<String, Table>,
-    functions: Vec<String>,
     remote: bool,
 }
 
@@ -79,13 +81,13 @@ impl Engine {
         let memory = Arc::new(FairSpillPool::new(limits.memory));
         let environment = RuntimeEnvBuilder::new().with_memory_pool(memory).build_arc()?;
         let context = SessionContext::new_with_config_rt(config(limits.threads), environment);
-        Ok(Engine { runtime: runtime(limits.threads)?, context, tables: BTreeMap::new(), functions: Vec::new(), remote: false })
+        Ok(Engine { runtime: runtime(limits.threads)?, context, tables: BTreeMap::new(), remote: false })
     }
 
     /// An engine whose plans are run elsewhere.
     #[cfg(feature = "cluster")]
     pub(crate) fn over(runtime: Runtime, context: SessionContext) -> Engine {
-        Engine { runtime, context, tables: BTreeMap::new(), functions: Vec::new(), remote: true }
+        Engine { runtime, context, tables: BTreeMap::new(), remote: true }
     }
 
     /// Adds a table, or a view.
@@ -95,13 +97,11 @@ impl Engine {
 
     /// Adds a function of columns.
     pub fn add_function(&mut self, function: Function) {
-        self.functions.push(function.name.to_string());
         self.context.register_udf(ScalarUDF::new_from_impl(Scalar::new(function)));
     }
 
     /// Adds a table function.
     pub fn add_table_function(&mut self, name: &str, function: Arc<dyn TableFunction>) {
-        self.functions.push(name.to_string());
         self.context.register_udtf(name, Arc::new(Tabular(function)));
     }
 
@@ -159,7 +159,7 @@ impl Engine {
             return Ok(());
         }
         let Some(table) = self.tables.get(name) else {
-            return if self.functions.iter().any(|f| f == name) { Ok(()) } else { Err(self.unknown(name)) };
+            return if self.context.state().table_functions().contains_key(name) { Ok(()) } else { Err(self.unknown(name)) };
         };
         match table {
             Table::Files(files) => self.context.register_table(name, Arc::new(FilesTable(files.clone())))?,
@@ -175,9 +175,12 @@ impl Engine {
         Ok(())
     }
 
+    /// There may be hundreds of views: those are named that the name can be a slip of.
     fn unknown(&self, name: &str) -> SqlError {
-        let shown: Vec<&str> = self.tables.keys().map(String::as_str).filter(|n| !n.starts_with('_')).collect();
-        SqlError::Question(format!("there is no table {name:?}; there are {}", shown.join(", ")))
+        let near = |known: &&String| !known.starts_with('_') && levenshtein(name, known) <= 2.max(name.len() / 4);
+        let near: Vec<&str> = self.tables.keys().filter(near).map(String::as_str).take(NEAR).collect();
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        SqlError::Question(format!("there is no table {name:?}{hint}; `corr schema` lists all"))
     }
 
     /// The error as it is told: what comes from the network is not left as the network said it.

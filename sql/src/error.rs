@@ -34,7 +34,7 @@ impl SqlError {
                 SqlError::Memory(format!("not enough memory for this question ({why}); --memory gives it more"))
             }
             DataFusionError::SQL(why, _) => SqlError::Question(format!("not SQL: {why}")),
-            DataFusionError::Plan(why) => SqlError::Question(why.clone()),
+            DataFusionError::Plan(why) | DataFusionError::NotImplemented(why) => SqlError::Question(why.clone()),
             DataFusionError::SchemaError(why, _) => SqlError::Question(why.to_string()),
             DataFusionError::External(why) => SqlError::Answer(why.to_string()),
             other => SqlError::Answer(other.strip_backtrace()),

@@ -123,7 +123,7 @@ fn rows_are_made_as_they_are_wanted() {
     let sql = "SELECT n FROM counting WHERE t = '7' AND at >= TIMESTAMP '1970-01-01T00:00:00.000000005Z' LIMIT 1";
     assert_eq!(numbers(&engine, sql), [7]);
     assert_eq!(asked.lock().unwrap().pop().unwrap(), format!("7 true 8 false at (5, {}) t true n true", i64::MAX));
-    assert!(batches.load(Ordering::SeqCst) < 200, "a table is made as far as it is read, not {}", batches.load(Ordering::SeqCst));
+    assert!(batches.load(Ordering::SeqCst) < 1_000, "a table is made as far as it is read, not {}", batches.load(Ordering::SeqCst));
     assert_eq!(numbers(&engine, "SELECT sum(n) FROM counting"), [499_999_500_000]);
     assert_eq!(asked.lock().unwrap().pop().unwrap(), format!("7 true 8 true at ({}, {}) t false n true", i64::MIN, i64::MAX));
     let mut answer = engine.ask("SELECT count(*) FROM failing").unwrap();

@@ -102,6 +102,11 @@ pub const EVENT: &[Column] = &[
     text("role", "prefill, decode, unified, router, frontend, client, infra"),
     text("host", "by its envelope, else its source's"),
     text("unit", "the systemd unit, by its envelope, else its source's"),
+    text("rid", "SGLang's id of the request; as all ids in one spelling (no `chatcmpl-`, no dashes, lower case), several between blanks"),
+    text("request_id", "Dynamo's id of the request, in that spelling"),
+    text("session", "the session as the client named it"),
+    text("worker_id", "the serving process, in decimal"),
+    map("ids", "every id that the record bears, by what it names: rid, request_id, x_request_id, session, trace_id, span_id, …"),
     text("text", "the message; bodies, header values and credentials are withheld"),
 ];
 
@@ -133,7 +138,7 @@ pub const TABLES: &[Table] = &[
         name: "events",
         call: "events",
         about: "every record of every log and trace",
-        from: "the store's columns.parquet; of what is not indexed, columns made for this question; `text` from the sources themselves",
+        from: "the store's columns.parquet; of what is not indexed, columns made for this question; `text` and ids from the sources themselves",
         columns: EVENTS,
     },
     Table {

@@ -80,7 +80,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT worker, count(*) AS n FROM events WHERE time >= '2026-11-29T18:54:32Z' AND time < '2026-11-29T18:54:40Z' GROUP BY worker ORDER BY worker",
     "SELECT prefill_worker_id, count(*) AS n, sum(input_tokens) AS i, avg(ttft_ms) AS t FROM request_end GROUP BY 1 ORDER BY 1",
     "SELECT r.request_id, r.line, e.ttft_ms FROM route_decision r JOIN request_end e ON r.request_id = e.request_id ORDER BY r.line, e.line",
-    "SELECT source, line, fields['worker_id'] AS w, fields['overlap_blocks'] AS o FROM events WHERE kind = 'route_decision' ORDER BY line",
+    "SELECT source, line, worker_id AS w, fields['overlap_blocks'] AS o, ids FROM events WHERE kind = 'route_decision' ORDER BY line",
     "SELECT count(*) AS n FROM events WHERE text LIKE '%Selected worker%' OR text ILIKE '%ROUTING] best%'",
     "SELECT edge, activity, count, request, session FROM verdicts ORDER BY edge",
     "SELECT s.source, s.role, count(e.line) AS n FROM sources s LEFT JOIN events e ON e.source = s.source GROUP BY 1, 2 ORDER BY 1",

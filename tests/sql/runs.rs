@@ -59,16 +59,22 @@ fn types_that_differ_from_file_to_file() {
     assert_eq!(rows(&place, "run", sql), expected);
 }
 
-/// What a column cannot hold is said, and only where it is asked for.
+/// What a column cannot hold is said, and only where it is asked for. The kind is the user's own, and has a view like any other.
 #[test]
 fn a_value_that_is_not_whole_is_said() {
     let place = Place::new();
+    let format = "[[format]]\nname = \"own\"\nabout = \"a log of tests\"\nmatch = '(?<time>\\S+Z) long=(?<long>\\S+) n=(?<n>\\d+)$'\nstamp = \"time\"\n\
+                  stamp_format = \"%Y-%m-%dT%H:%M:%SZ\"\nkind = \"own_record\"\nkind_about = \"a record of tests\"\n\
+                  [[format.samples]]\ntext = '2026-11-29T18:00:00Z long=x n=1'\nstamp = \"2026-11-29T18:00:00Z\"\nfields = { long = \"x\", n = 1 }\n\
+                  [[format.samples]]\ntext = \"no\"\ntaken = false\n";
+    place.write("run/corr.toml", format.as_bytes());
     let long = "v".repeat(3_000);
-    place.write("run/a.jsonl", format!("{{\"time\":\"2026-11-29T18:00:00Z\",\"long\":\"{long}\",\"n\":1}}\n").repeat(2).as_bytes());
-    let ran = ask(&place, "run", "SELECT long FROM json_record");
+    let log: String = (1..=5).map(|n| format!("2026-11-29T18:00:0{n}Z long={} n={n}\n", if n > 3 { &long } else { "short" })).collect();
+    place.write("run/a.log", log.as_bytes());
+    let ran = ask(&place, "run", "SELECT long FROM own_record");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(ran.stderr.contains("long: 2 values are not whole"), "{}", ran.stderr);
-    let ran = ask(&place, "run", "SELECT n FROM json_record");
+    let ran = ask(&place, "run", "SELECT n FROM own_record");
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
 }
 
@@ -121,7 +127,7 @@ fn answers_in_every_format() {
 fn columns_of_one_name() {
     let place = Place::with("metrics-run");
     let sql = "SELECT a.line, b.line FROM decode_batch a JOIN decode_batch b ON a.line = b.line ORDER BY 1 LIMIT 1";
-    assert_eq!(rows(&place, "metrics-run", sql), [json!({"line": 1, "line_2": 1})]);
+    assert_eq!(rows(&place, "metrics-run", sql), [json!({"line": 2, "line_2": 2})]);
 }
 
 /// EXPLAIN shows the plan; a condition on time reaches the files, where it is judged by statistics.

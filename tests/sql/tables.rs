@@ -13,7 +13,7 @@ fn views_of_batches() {
     both(
         "metrics-run",
         "SELECT count(*) AS n, sum(running_reqs) AS running, max(gen_throughput) AS top, min(line) AS line FROM decode_batch",
-        &json!([{"n": 15, "running": 455, "top": 100.0, "line": 1}]),
+        &json!([{"n": 15, "running": 455, "top": 100.0, "line": 2}]),
     );
     both(
         "metrics-run",
@@ -22,10 +22,10 @@ fn views_of_batches() {
     );
     both(
         "metrics-run",
-        "SELECT citation, time, time_end, worker, tokens, token_usage, cuda_graph FROM decode_batch ORDER BY time, line LIMIT 1",
+        "SELECT citation, time, time_end, worker, tokens, token_usage, cpu_graph FROM decode_batch ORDER BY time, line LIMIT 1",
         &json!([{
-            "citation": "metrics-run/logs/worker-0.log:1", "time": "2026-11-29T18:30:40Z", "time_end": "2026-11-29T18:30:41Z",
-            "worker": "worker-0", "tokens": 79900, "token_usage": 0.4, "cuda_graph": false,
+            "citation": "metrics-run/logs/worker-0.log:2", "time": "2026-11-29T18:30:40Z", "time_end": "2026-11-29T18:30:41Z",
+            "worker": "worker-0", "tokens": 79900, "token_usage": 0.4, "cpu_graph": false,
         }]),
     );
 }
@@ -59,16 +59,32 @@ fn events_by_kind_and_their_fields() {
         ]),
     );
     // Line 42 of router.log, as it stands there.
-    let sql = "SELECT fields['worker_id'] AS worker_id, fields['overlap_blocks'] AS overlap, fields['total_blocks'] AS total, level, \
-               starts_with(text, '[ROUTING] Best: worker_17455822474245500398') AS begins, role, outcome \
+    let sql = "SELECT worker_id, request_id, fields['overlap_blocks'] AS overlap, fields['total_blocks'] AS total, level, \
+               starts_with(text, '[ROUTING] Best: worker_17455822474245500398') AS begins, outcome \
                FROM events WHERE source = 'logs/router.log' AND line = 42";
     both(
         "direct-run",
         sql,
         &json!([{
-            "worker_id": "17455822474245500398", "overlap": "0", "total": "3", "level": "debug", "begins": true, "role": "router",
-            "outcome": "parsed",
+            "worker_id": "17455822474245500398", "request_id": "edf9ed0132194585a510233214f462c1", "overlap": "0", "total": "3",
+            "level": "debug", "begins": true, "outcome": "parsed",
         }]),
+    );
+}
+
+/// python over the trace and the router's log: of its 40 decisions 39 requests have a row in the trace, and 16 of these name the one worker.
+#[test]
+fn records_of_one_request_joined_by_its_id() {
+    both(
+        "direct-run",
+        "SELECT count(*) AS n, sum(CASE WHEN d.worker_id = e.prefill_worker_id THEN 1 ELSE 0 END) AS same \
+         FROM route_decision d JOIN request_end e ON d.request_id = e.request_id",
+        &json!([{"n": 39, "same": 39}]),
+    );
+    both(
+        "direct-run",
+        "SELECT count(DISTINCT session) AS sessions, count(session) AS n FROM request_end WHERE ids['session'] IS NOT NULL",
+        &json!([{"sessions": 6, "n": 15}]),
     );
 }
 
@@ -201,12 +217,20 @@ fn verdicts_of_edges() {
 fn sources_of_a_run() {
     both(
         "direct-run",
-        "SELECT source, class, bytes, format, role FROM sources WHERE class = 'events' AND source LIKE 'logs/%r%.log' ORDER BY source",
+        "SELECT source, class, bytes, format, worker FROM sources WHERE class = 'events' AND source LIKE 'logs/%r-%.log' ORDER BY source",
         &json!([
-            {"source": "logs/readiness.log", "class": "events", "bytes": 37, "format": "text", "role": null},
-            {"source": "logs/router.log", "class": "events", "bytes": 206184, "format": "dynamo", "role": "router"},
-            {"source": "logs/worker-0.log", "class": "events", "bytes": 74622, "format": "dynamo", "role": "unified"},
-            {"source": "logs/worker-1.log", "class": "events", "bytes": 55246, "format": "dynamo", "role": "unified"},
+            {"source": "logs/worker-0.log", "class": "events", "bytes": 74622, "format": "dynamo-text", "worker": "worker-0"},
+            {"source": "logs/worker-1.log", "class": "events", "bytes": 55246, "format": "dynamo-text", "worker": "worker-1"},
         ]),
+    );
+    both(
+        "direct-run",
+        "SELECT class, count(*) AS n FROM sources GROUP BY class ORDER BY class",
+        &json!([{"class": "config", "n": 2}, {"class": "events", "n": 7}]),
+    );
+    both(
+        "metrics-run",
+        "SELECT source, class, bytes FROM sources WHERE class = 'metrics'",
+        &json!([{"source": "raw_prometheus.jsonl", "class": "metrics", "bytes": 90578}]),
     );
 }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use corr_parsers::event::Event;
+use corr_parsers::ids;
+use corr_parsers::record::Record;
 use corr_sql::{Engine, FileOf, Files, Function, Read, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
@@ -110,6 +113,7 @@ impl Records {
         };
         engine.add(RAW, Table::Files(Arc::new(files)));
         engine.add_function(text_of(asking.clone()));
+        engine.add_function(ids_of(asking.clone()));
         engine.add_function(fields_of(shape.fields.keys().cloned().collect()));
         shape.add_views(engine);
     }
@@ -214,35 +218,80 @@ fn small(path: &Path, column: &str) -> Result<bool, String> {
 /// The message of a record, read from its source; what is withheld stays withheld.
 fn text_of(asking: Arc<Asking>) -> Function {
     let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
-        let [keys, offsets] = columns else { return Err("record_text takes a source and an offset".into()) };
-        let (keys, offsets) = (keys.as_string_opt::<i32>(), offsets.as_primitive_opt::<UInt64Type>());
-        let (Some(keys), Some(offsets)) = (keys, offsets) else { return Err("record_text takes a source and an offset".into()) };
-        let sources = asking.sources()?;
-        let by_key: HashMap<&str, &Asked> = sources.sources.iter().map(|s| (s.key.as_str(), s)).collect();
         let mut texts = StringBuilder::new();
-        for row in 0..rows {
-            let known = keys.is_valid(row) && offsets.is_valid(row);
-            let source = known.then(|| by_key.get(keys.value(row))).flatten();
-            texts.append_option(source.and_then(|source| message(&asking, source, offsets.value(row))));
-        }
+        each_record(&asking, columns, rows, |read| {
+            texts.append_option(read.map(|(record, event)| {
+                let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
+                visible_text(record.payload, range, &event.withheld)
+            }));
+            Ok(())
+        })?;
         Ok(Arc::new(texts.finish()))
     };
     Function { name: "record_text", returns: DataType::Utf8, call: Arc::new(call) }
 }
 
-fn message(asking: &Asking, source: &Asked, offset: u64) -> Option<String> {
-    let bytes = match source.bytes() {
-        Ok(bytes) => bytes,
+/// The ids of a record, read from its source: by what they name, each in the spelling in which all are compared.
+fn ids_of(asking: Arc<Asking>) -> Function {
+    let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
+        let mut maps = map_builder();
+        let mut spelled = String::new();
+        each_record(&asking, columns, rows, |read| {
+            let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+            for id in read.iter().flat_map(|(_, event)| &event.ids) {
+                ids::canonical(Some(id.kind), &id.text, &mut spelled);
+                let of_kind = by_kind.entry(id.kind.field()).or_default();
+                if !of_kind.contains(&spelled) {
+                    of_kind.push(spelled.clone());
+                }
+            }
+            for (kind, spelled) in &by_kind {
+                maps.keys().append_value(kind);
+                maps.values().append_value(spelled.join(" "));
+            }
+            maps.append(read.is_some()).map_err(|e| e.to_string())
+        })?;
+        Ok(Arc::new(maps.finish()))
+    };
+    Function { name: "record_ids", returns: map_type(), call: Arc::new(call) }
+}
+
+/// Calls `f` with the record of each row, by its source and its offset; `None` where it cannot be read.
+fn each_record(
+    asking: &Asking,
+    columns: &[ArrayRef],
+    rows: usize,
+    mut f: impl FnMut(Option<(&Record<'_>, &Event<'_>)>) -> Result<(), String>,
+) -> Result<(), String> {
+    let [keys, offsets] = columns else { return Err("a record is found by a source and an offset".into()) };
+    let (keys, offsets) = (keys.as_string_opt::<i32>(), offsets.as_primitive_opt::<UInt64Type>());
+    let (Some(keys), Some(offsets)) = (keys, offsets) else { return Err("a record is found by a source and an offset".into()) };
+    let sources = asking.sources()?;
+    let by_key: HashMap<&str, &Asked> = sources.sources.iter().map(|s| (s.key.as_str(), s)).collect();
+    for row in 0..rows {
+        let known = keys.is_valid(row) && offsets.is_valid(row);
+        let found = known.then(|| by_key.get(keys.value(row))).flatten().and_then(|source| bytes_of(asking, source));
+        let offset = usize::try_from(offsets.value(row)).ok();
+        let read = found.zip(offset).filter(|((bytes, _), offset)| *offset < bytes.len()).and_then(|((bytes, source), offset)| {
+            let start = Start { offset, line: 0, order: None };
+            events::one(bytes, &source.layout, source.timing(), start, |record, event, _| f(Some((record, event))))
+        });
+        match read {
+            Some(done) => done?,
+            None => f(None)?,
+        }
+    }
+    Ok(())
+}
+
+fn bytes_of<'s>(asking: &Asking, source: &'s Asked) -> Option<(&'s [u8], &'s Asked)> {
+    match source.bytes() {
+        Ok(bytes) => Some((bytes, source)),
         Err(why) => {
             asking.lost(format!("{}: its text cannot be read: {why}", source.name));
-            return None;
+            None
         }
-    };
-    let start = Start { offset: usize::try_from(offset).ok().filter(|at| *at < bytes.len())?, line: 0, order: None };
-    events::one(bytes, &source.layout, source.timing(), start, |record, event, _| {
-        let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
-        visible_text(record.payload, range, &event.withheld)
-    })
+    }
 }
 
 /// The columns of all fields into one map a record.

@@ -15,8 +15,8 @@ use crate::tables::fields;
 pub const RAW: &str = "_records";
 /// What each file says of all its rows.
 pub const CONSTANTS: [&str; 7] = ["_source", "_path", "_format", "_worker", "_role", "_host", "_unit"];
-/// Columns that shards have beside those of the store: the message, and the map of fields.
-pub const WRITTEN: [&str; 2] = ["_text", "_fields"];
+/// Columns that shards have beside those of the store: the message, the ids, and the map of fields.
+pub const WRITTEN: [&str; 3] = ["_text", "_ids", "_fields"];
 /// Fields that stand in a column of every event.
 const SHARED: [&str; 2] = ["host", "unit"];
 
@@ -47,7 +47,7 @@ impl Shape {
         if self.written {
             columns.extend(CONSTANTS.iter().map(|name| Field::new(*name, DataType::Utf8, true)));
             columns.push(Field::new(WRITTEN[0], DataType::Utf8, true));
-            columns.push(Field::new(WRITTEN[1], map_type(), true));
+            columns.extend(WRITTEN.iter().skip(1).map(|name| Field::new(*name, map_type(), true)));
         }
         columns
     }
@@ -67,10 +67,15 @@ impl Shape {
         if self.written { WRITTEN[0] } else { "record_text(_source, _offset)" }
     }
 
+    /// Its ids as one map.
+    pub fn ids(&self) -> &'static str {
+        if self.written { WRITTEN[1] } else { "record_ids(_source, _offset)" }
+    }
+
     /// Its fields as one map.
     pub fn map(&self) -> String {
         if self.written {
-            return WRITTEN[1].into();
+            return WRITTEN[2].into();
         }
         // The kind, which every record has, says how many maps there are where there is no field.
         let columns: String = self.fields.keys().map(|name| format!(", {}", quoted(&column_name(name)))).collect();
@@ -112,6 +117,8 @@ impl Shape {
             "role" => "_role".into(),
             "host" => or_own("host", "_host"),
             "unit" => or_own("unit", "_unit"),
+            "ids" => self.ids().into(),
+            id @ ("rid" | "request_id" | "session" | "worker_id") => format!("{}['{id}']", self.ids()),
             _ => self.text().into(),
         };
         let columns: Vec<String> = EVENT.iter().map(|c| format!("{} AS \"{}\"", one(c.name), c.name)).collect();

@@ -67,11 +67,13 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
         let fixed = shape.columns().iter().map(|c| quoted(c.name())).collect::<Vec<_>>().join(", ");
         let constants = CONSTANTS.join(", ");
         let sql = format!(
-            "SELECT {fixed}, {constants}, {} AS {}, {} AS {} FROM {RAW} WHERE _source IN ({})",
+            "SELECT {fixed}, {constants}, {} AS {}, {} AS {}, {} AS {} FROM {RAW} WHERE _source IN ({})",
             shape.text(),
             WRITTEN[0],
-            shape.map(),
+            shape.ids(),
             WRITTEN[1],
+            shape.map(),
+            WRITTEN[2],
             keys.join(", ")
         );
         let path = temp.path().join("events.parquet");
