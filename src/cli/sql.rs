@@ -71,7 +71,6 @@ pub fn not_built(what: &str, feature: &str, err: &mut dyn Write) -> anyhow::Resu
 pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     use std::sync::Arc;
 
-    use crate::render::rows::Writer;
     use crate::render::safe::terminal;
     use crate::run::Options;
     use crate::tables::sql::{Asking, prepare};
@@ -93,12 +92,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     if let Some(records) = &prepared.records {
         records.losses(&answer.reads).into_iter().for_each(|lost| asking.lost(lost));
     }
-    let mut writer = Writer::begin(out, args.format, &answer.schema)?;
-    while let Some(batch) = answer.next_batch()? {
-        writer.batch(&batch)?;
-    }
-    let rows = writer.end()?;
-    out.flush()?;
+    let rows = write(&mut answer, args.format, out)?;
     if args.explain {
         let from: Vec<String> = answer.reads.iter().map(|r| format!("{} ({})", r.table, r.columns.join(", "))).collect();
         writeln!(err, "corr: read {}; conditions on text by reading each record that the others leave", terminal(&from.join("; ")))?;
@@ -114,6 +108,20 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     })
 }
 
+/// Writes an answer as it comes; gives how many rows it has. One that fails before its first rows leaves nothing.
+#[cfg(feature = "sql")]
+fn write(answer: &mut corr_sql::Answer<'_>, format: Format, out: &mut dyn Write) -> anyhow::Result<u64> {
+    let mut next = answer.next_batch()?;
+    let mut writer = crate::render::rows::Writer::begin(out, format, &answer.schema)?;
+    while let Some(batch) = next {
+        writer.batch(&batch)?;
+        next = answer.next_batch()?;
+    }
+    let rows = writer.end()?;
+    out.flush()?;
+    Ok(rows)
+}
+
 /// Asks the shards of runs on a cluster.
 #[cfg(not(feature = "cluster"))]
 #[cfg(feature = "sql")]
@@ -124,7 +132,6 @@ fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyho
 /// Asks the shards of runs on a cluster.
 #[cfg(feature = "cluster")]
 fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    use crate::render::rows::Writer;
     use crate::tables::sql::shards;
 
     anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
@@ -140,12 +147,7 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
         );
     }
     let mut answer = engine.ask(&args.sql)?;
-    let mut writer = Writer::begin(out, args.format, &answer.schema)?;
-    while let Some(batch) = answer.next_batch()? {
-        writer.batch(&batch)?;
-    }
-    let rows = writer.end()?;
-    out.flush()?;
+    let rows = write(&mut answer, args.format, out)?;
     if args.explain {
         writeln!(err, "corr: {shards} shards, read by the cluster; conditions on text by a scan of the text column")?;
     }
