@@ -15,6 +15,7 @@ use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::StreamExt;
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use crate::allowed;
 use crate::error::SqlError;
@@ -52,6 +53,8 @@ pub struct Engine {
     context: SessionContext,
     tables: BTreeMap<String, Table>,
     remote: bool,
+    /// Ctrl-C was pressed since the engine was made.
+    interrupted: watch::Receiver<bool>,
 }
 
 impl Debug for Engine {
@@ -70,6 +73,19 @@ pub(crate) fn runtime(threads: usize) -> Result<Runtime, SqlError> {
         .map_err(|e| SqlError::Answer(format!("no threads to answer with: {e}")))
 }
 
+/// Listens for Ctrl-C from now on: between two questions to the engine it is not lost.
+fn listen(runtime: &Runtime) -> watch::Receiver<bool> {
+    let (pressed, interrupted) = watch::channel(false);
+    runtime.spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            // Kept: who asks later is told too.
+            let _ = pressed.send(true);
+            std::future::pending::<()>().await;
+        }
+    });
+    interrupted
+}
+
 /// How questions are planned, here and on a cluster.
 pub(crate) fn config(threads: usize) -> SessionConfig {
     SessionConfig::new().with_target_partitions(threads.max(1)).with_information_schema(false)
@@ -81,13 +97,16 @@ impl Engine {
         let memory = Arc::new(FairSpillPool::new(limits.memory));
         let environment = RuntimeEnvBuilder::new().with_memory_pool(memory).build_arc()?;
         let context = SessionContext::new_with_config_rt(config(limits.threads), environment);
-        Ok(Engine { runtime: runtime(limits.threads)?, context, tables: BTreeMap::new(), remote: false })
+        let runtime = runtime(limits.threads)?;
+        let interrupted = listen(&runtime);
+        Ok(Engine { runtime, context, tables: BTreeMap::new(), remote: false, interrupted })
     }
 
     /// An engine whose plans are run elsewhere.
     #[cfg(feature = "cluster")]
     pub(crate) fn over(runtime: Runtime, context: SessionContext) -> Engine {
-        Engine { runtime, context, tables: BTreeMap::new(), remote: true }
+        let interrupted = listen(&runtime);
+        Engine { runtime, context, tables: BTreeMap::new(), remote: true, interrupted }
     }
 
     /// Adds a table, or a view.
@@ -118,11 +137,25 @@ impl Engine {
     pub fn ask(&self, sql: &str) -> Result<Answer<'_>, SqlError> {
         let begun = self.runtime.block_on(async {
             tokio::select! {
+                biased;
+                () = self.interruption() => Err(SqlError::Interrupted),
                 begun = self.begin(sql) => begun,
-                _ = tokio::signal::ctrl_c() => Err(SqlError::Interrupted),
             }
         });
         begun.map_err(|e| self.told(e))
+    }
+
+    /// Was Ctrl-C pressed since the engine was made? For those who ready tables.
+    pub fn interrupted(&self) -> bool {
+        *self.interrupted.borrow()
+    }
+
+    /// Ends when Ctrl-C is pressed, or was.
+    async fn interruption(&self) {
+        if self.interrupted.clone().wait_for(|pressed| *pressed).await.is_err() {
+            // Nobody listens: the system ends the process.
+            std::future::pending::<()>().await;
+        }
     }
 
     async fn begin(&self, sql: &str) -> Result<Answer<'_>, SqlError> {
@@ -214,8 +247,9 @@ impl Answer<'_> {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, SqlError> {
         let next = self.engine.runtime.block_on(async {
             tokio::select! {
+                biased;
+                () = self.engine.interruption() => Err(SqlError::Interrupted),
                 next = self.stream.next() => next.transpose().map_err(SqlError::from),
-                _ = tokio::signal::ctrl_c() => Err(SqlError::Interrupted),
             }
         });
         next.map_err(|e| self.engine.told(e))

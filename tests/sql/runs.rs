@@ -162,3 +162,26 @@ fn a_store_without_its_run() {
     assert!(ran.stdout.starts_with("n,t\n15,"), "{}", ran.stdout);
     assert!(ran.stdout.contains("Decode batch"), "{}", ran.stdout);
 }
+
+/// Ctrl-C ends a question, and what was made for it is removed.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_question_leaves_nothing() {
+    let place = Place::with("metrics-run");
+    std::fs::create_dir(place.path("temp")).expect("a directory");
+    let left = || std::fs::read_dir(place.path("temp")).expect("read").count();
+    let sql = "SELECT count(*) FROM decode_batch, generate_series(1, 4000000000) a WHERE a.value % 7 = 3";
+    let mut command = place.command(&["sql", "metrics-run", sql]);
+    let asked = command.env("TMPDIR", place.path("temp")).spawn().expect("start corr");
+    let id = asked.id().to_string();
+    let began = std::time::Instant::now();
+    // It listens before it makes anything.
+    while left() == 0 {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "nothing is made");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let ran = crate::program::finish(asked, b"");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(2), "", "corr: interrupted\n"));
+    assert_eq!(left(), 0);
+}

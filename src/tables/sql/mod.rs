@@ -151,7 +151,7 @@ pub fn prepare(asking: &Arc<Asking>, sql: &str, limits: Limits) -> Result<Prepar
     let named: BTreeSet<String> = engine.names(sql)?.into_iter().collect();
     let of_records = named.iter().any(|name| name == "events" || !TABLES.iter().any(|t| t.name == name));
     let records = match of_records {
-        true => Some(Records::open(asking).map_err(SqlError::Answer)?),
+        true => Some(Records::open(asking, &engine).map_err(SqlError::Answer)?),
         false => None,
     };
     if let Some(records) = &records {

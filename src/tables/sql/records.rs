@@ -60,11 +60,11 @@ struct Part {
 }
 
 impl Records {
-    /// The files of a run's records.
-    pub fn open(asking: &Asking) -> Result<Records, String> {
+    /// The files of a run's records. Ctrl-C, which the engine hears, ends it between two parts.
+    pub fn open(asking: &Asking, engine: &Engine) -> Result<Records, String> {
         let sources = asking.sources()?;
         let made = TempDir::with_prefix("corr-sql-").map_err(|e| format!("no place for columns of what is not indexed: {e}"))?;
-        let read = |(number, source): (usize, &Asked)| of_source(asking, source, &made.path().join(number.to_string()));
+        let read = |(number, source): (usize, &Asked)| of_source(asking, engine, source, &made.path().join(number.to_string()));
         let parts: Vec<Vec<Part>> = sources.sources.par_iter().enumerate().map(read).collect::<Result<_, _>>()?;
         let mut records = Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), overflow: false, _made: made };
         parts.into_iter().flatten().for_each(|part| records.take(part));
@@ -147,7 +147,7 @@ impl Records {
 }
 
 /// The columns of a source: of its segments, and of what stands behind them, made in a directory of its own.
-fn of_source(asking: &Asking, source: &Asked, made: &Path) -> Result<Vec<Part>, String> {
+fn of_source(asking: &Asking, engine: &Engine, source: &Asked, made: &Path) -> Result<Vec<Part>, String> {
     let owner = &source.owner;
     let constants = vec![
         Some(source.key.clone()),
@@ -186,6 +186,9 @@ fn of_source(asking: &Asking, source: &Asked, made: &Path) -> Result<Vec<Part>, 
         .into_par_iter()
         .enumerate()
         .map(|(number, part)| {
+            if engine.interrupted() {
+                return Err("interrupted".into());
+            }
             let dir = made.join(number.to_string());
             let meta = segment::build_columns(&dir, &part).map_err(|e| e.to_string())?;
             let file = FileOf { path: absolute(&dir.join(COLUMNS))?, rows: None, constants: constants.clone() };

@@ -53,8 +53,8 @@ pub struct Written {
 /// Writes the tables of a run to a folder, replacing what a run of this name left there.
 pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Result<Written> {
     let folder = Folder::open(place)?;
-    let records = Records::open(asking).map_err(anyhow::Error::msg)?;
     let mut engine = Engine::local(limits)?;
+    let records = Records::open(asking, &engine).map_err(anyhow::Error::msg)?;
     records.add_to(&mut engine, asking);
     super::add_made(&mut engine, asking);
     let shape = records.shape();
