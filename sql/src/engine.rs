@@ -76,8 +76,20 @@ pub(crate) fn runtime(threads: usize) -> Result<Runtime, SqlError> {
 /// Listens for Ctrl-C from now on: between two questions to the engine it is not lost.
 fn listen(runtime: &Runtime) -> watch::Receiver<bool> {
     let (pressed, interrupted) = watch::channel(false);
+    #[cfg(unix)]
+    let heard = {
+        let _within = runtime.enter();
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
+    };
     runtime.spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
+        #[cfg(unix)]
+        let was = match heard {
+            Ok(mut heard) => heard.recv().await.is_some(),
+            Err(_) => false,
+        };
+        #[cfg(not(unix))]
+        let was = tokio::signal::ctrl_c().await.is_ok();
+        if was {
             // Kept: who asks later is told too.
             let _ = pressed.send(true);
             std::future::pending::<()>().await;
