@@ -23,4 +23,5 @@ pub mod report;
 pub mod run;
 pub mod serve;
 pub mod store;
+pub mod tables;
 pub mod timeline;

@@ -83,6 +83,11 @@ fn every_command_of_the_readme_answers_as_it_is_shown() {
         let output =
             Command::new(env!("CARGO_BIN_EXE_corr")).args(&arguments).current_dir(temp.path()).env("HOME", temp.path()).output().unwrap();
         let (mut out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
+        if arguments[0] == "sql" && !cfg!(feature = "sql") {
+            assert_eq!(output.status.code(), Some(2), "{line}\n{out}\n{err}");
+            assert!(err.contains("--features sql"), "{line}\n{err}");
+            continue;
+        }
         assert_eq!(output.status.code(), Some(0), "{line}\n{out}\n{err}");
         if arguments[0] == "note" && !arguments.iter().any(|a| a == "--stdout") {
             // What it writes is its answer.

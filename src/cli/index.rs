@@ -34,6 +34,10 @@ pub struct Args {
     /// Keep the text of every source in the index too, bodies and credentials masked.
     #[arg(long)]
     pub embed_text: bool,
+    /// Write the run's tables, one folder a host or worker, where the machines of a cluster read them: a folder that all of them see, or
+    /// s3://BUCKET/PREFIX. The index itself is not touched; `corr sql --cluster` asks them.
+    #[arg(long, value_name = "DIR|s3://…", conflicts_with_all = ["embed_text", "rebuild"])]
+    pub shards: Option<String>,
     /// Make the whole index anew.
     #[arg(long)]
     pub rebuild: bool,
@@ -51,6 +55,9 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
         anyhow::bail!("the index of standard input needs a place: `--store DIR`; ask it by `corr query DIR QUERY --store DIR`");
     }
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    if let Some(place) = &args.shards {
+        return shards(args, options, place, err);
+    }
     let opened = run::open(&args.run, &options)?;
     if opened.claims.sets.is_empty()
         && let Some(code) = nothing_to_read(&opened, err)?
@@ -61,6 +68,36 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
     let report = build(&opened, &options, args.store.clone(), how, err)?;
     let failures = failures(&opened.not_read, &report.failures, err)?;
     Ok(if failures > 0 { exit::PARTIAL } else { exit::FOUND })
+}
+
+#[cfg(not(feature = "cluster"))]
+fn shards(_: &Args, _: Options, _: &str, err: &mut dyn Write) -> anyhow::Result<i32> {
+    super::sql::not_built("shards for a cluster", "cluster", err)
+}
+
+/// Writes the tables of the run for a cluster.
+#[cfg(feature = "cluster")]
+fn shards(args: &Args, options: Options, place: &str, err: &mut dyn Write) -> anyhow::Result<i32> {
+    use std::sync::Arc;
+
+    use crate::tables::sql::{Asking, shards};
+
+    let asking = Arc::new(Asking::new(args.run.clone(), options, args.store.clone(), 0));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let written = shards::write(&asking, place, corr_sql::Limits { memory: 1 << 30, threads })?;
+    let told = asking.told();
+    for note in &told.notes {
+        writeln!(err, "corr: {}", safe::terminal(note))?;
+    }
+    writeln!(
+        err,
+        "wrote {} records in {} shards, {:.1} MB: {}",
+        grouped(written.records),
+        written.shards.len(),
+        written.bytes as f64 / 1e6,
+        safe::terminal(&written.shards.join(", "))
+    )?;
+    Ok(if told.partial { exit::PARTIAL } else { exit::FOUND })
 }
 
 /// A run without any event source is an error that says what was found instead.

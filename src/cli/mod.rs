@@ -1,5 +1,6 @@
 //! The commands. One file each: arguments and what they run; all logic is in the library.
 
+pub mod cluster;
 pub mod diff;
 pub mod edges;
 mod endpoints;
@@ -16,11 +17,13 @@ pub mod query;
 mod query_metrics;
 pub mod ready;
 pub mod report;
+pub mod schema;
 pub mod scrape;
 pub mod serve;
 pub(crate) mod settings;
 pub mod show;
 pub mod sources;
+pub mod sql;
 pub mod timeline;
 pub mod trace;
 pub(crate) mod window;
@@ -108,6 +111,9 @@ enum Command {
     Serve(serve::Args),
     Report(Box<report::Args>),
     Export(Box<export::Args>),
+    Sql(Box<sql::Args>),
+    Schema(schema::Args),
+    Cluster(cluster::Args),
     Index(index::Args),
     Scrape(scrape::Args),
     Probe(probe::Args),
@@ -138,6 +144,9 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
         Command::Facts(args) => facts::run(&args, cli.color, out, err),
         Command::Ready(args) => ready::run(&args, cli.color, out, err, now),
         Command::Diff(args) => diff::run(&args, cli.color, out, err, now),
+        Command::Sql(args) => sql::run(&args, out, err, now),
+        Command::Schema(args) => schema::run(&args, cli.color, out, err),
+        Command::Cluster(args) => cluster::run(&args, out, err),
         Command::Index(args) => index::run(&args, err),
         Command::Scrape(args) => scrape::run(&args, err),
         Command::Probe(args) => probe::run(&args, out),

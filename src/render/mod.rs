@@ -11,6 +11,8 @@ pub mod opened;
 pub mod paint;
 pub mod readiness;
 pub mod report;
+#[cfg(feature = "sql")]
+pub mod rows;
 pub mod safe;
 pub mod shown;
 pub mod sources;

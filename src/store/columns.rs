@@ -3,7 +3,7 @@
 //! Fixed columns begin with `_`; every field of the events is a column of its own name. A column's values are kept with their rows while a part is
 //! read, so a field that one record in a thousand has costs what one record in a thousand costs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -45,6 +45,17 @@ pub enum Type {
     Text,
 }
 
+impl Type {
+    /// The type of a column that holds values of both.
+    pub fn with(self, other: Type) -> Type {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
+            _ => Type::Text,
+        }
+    }
+}
+
 /// What is known of a field's column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ColumnInfo {
@@ -57,6 +68,8 @@ pub struct ColumnInfo {
     /// The column does not say everything: a record has the field twice, values of several types, or long text.
     /// Its rows are then candidates, and each record is read to decide.
     pub partial: bool,
+    /// Values that the column does not hold whole: the second of a record, and what a long text was cut by.
+    pub lost: u64,
 }
 
 #[derive(Debug)]
@@ -74,6 +87,7 @@ struct Column {
     rows: Vec<u32>,
     values: Values,
     partial: bool,
+    lost: u64,
 }
 
 /// The fixed facts of a row.
@@ -102,6 +116,8 @@ pub struct ColumnsBuilder {
     /// Per kind: to which column the n-th field of the last record of that kind went, and under which spelling. Records of a kind mostly have the same
     /// fields.
     habits: Vec<Vec<(usize, usize)>>,
+    /// Per kind: which columns its records have a value in.
+    had: Vec<Vec<bool>>,
     /// A field came that no column was made for.
     pub overflow: bool,
 }
@@ -126,6 +142,9 @@ impl ColumnsBuilder {
         if self.habits.len() <= kind {
             self.habits.resize_with(kind + 1, Vec::new);
         }
+        if self.had.len() <= kind {
+            self.had.resize_with(kind + 1, Vec::new);
+        }
         let habits = &mut self.habits[kind];
         for (n, field) in event.fields.iter().enumerate() {
             let habit = habits.get(n).copied().filter(|(i, _)| same(&self.columns[*i].name, &field.name));
@@ -137,6 +156,7 @@ impl ColumnsBuilder {
                         names(None);
                         continue;
                     };
+                    have(&mut self.had[kind], i);
                     i
                 }
             };
@@ -161,14 +181,40 @@ impl ColumnsBuilder {
         match column(&mut self.columns, &mut self.by_name, name, &value) {
             Some(i) => {
                 self.columns[i].push(row, name, 0, &value);
+                let kind = self.rows.get(row as usize).map_or(0, |facts| usize::from(facts.kind));
+                if let Some(had) = self.had.get_mut(kind) {
+                    have(had, i);
+                }
             }
             None => self.overflow = true,
         }
     }
 
+    /// The type of a column whose first value this is.
+    pub fn type_of(value: &Value) -> Type {
+        match value {
+            Value::Int(_) => Type::Int,
+            Value::Float(_) => Type::Float,
+            Value::Bool(_) => Type::Bool,
+            Value::UInt(_) | Value::Str(_) => Type::Text,
+        }
+    }
+
+    /// Names of the fields that records of each kind have, by the number of the kind.
+    pub fn of_kinds(&self) -> Vec<BTreeSet<String>> {
+        let names = |had: &Vec<bool>| had.iter().zip(&self.columns).filter(|(had, _)| **had).map(|(_, c)| c.name.clone()).collect();
+        self.had.iter().map(names).collect()
+    }
+
     /// What there is to know of the columns, by name.
     pub fn info(&self) -> BTreeMap<String, ColumnInfo> {
-        let info = |c: &Column| ColumnInfo { kind: c.values.kind(), raw: c.raw.clone(), values: c.rows.len() as u64, partial: c.partial };
+        let info = |c: &Column| ColumnInfo {
+            kind: c.values.kind(),
+            raw: c.raw.clone(),
+            values: c.rows.len() as u64,
+            partial: c.partial,
+            lost: c.lost,
+        };
         self.columns.iter().map(|c| (c.name.clone(), info(c))).collect()
     }
 
@@ -250,6 +296,14 @@ impl ColumnsBuilder {
     }
 }
 
+/// Notes that a kind has a column.
+fn have(had: &mut Vec<bool>, column: usize) {
+    if had.len() <= column {
+        had.resize(column + 1, false);
+    }
+    had[column] = true;
+}
+
 /// The column of a name; it is made if there is none yet.
 fn column(columns: &mut Vec<Column>, by_name: &mut HashMap<String, usize>, name: &str, value: &Value) -> Option<usize> {
     if let Some(i) = by_name.get(name) {
@@ -258,14 +312,14 @@ fn column(columns: &mut Vec<Column>, by_name: &mut HashMap<String, usize>, name:
     if columns.len() >= MAX_COLUMNS {
         return None;
     }
-    let values = match value {
-        Value::Int(_) => Values::Int(Vec::new()),
-        Value::Float(_) => Values::Float(Vec::new()),
-        Value::Bool(_) => Values::Bool(Vec::new()),
-        Value::UInt(_) | Value::Str(_) => Values::Text { bytes: Vec::new(), ends: Vec::new() },
+    let values = match ColumnsBuilder::type_of(value) {
+        Type::Int => Values::Int(Vec::new()),
+        Type::Float => Values::Float(Vec::new()),
+        Type::Bool => Values::Bool(Vec::new()),
+        Type::Text => Values::Text { bytes: Vec::new(), ends: Vec::new() },
     };
     let partial = matches!(value, Value::UInt(_));
-    columns.push(Column { name: name.to_string(), raw: Vec::new(), rows: Vec::new(), values, partial });
+    columns.push(Column { name: name.to_string(), raw: Vec::new(), rows: Vec::new(), values, partial, lost: 0 });
     by_name.insert(name.to_string(), columns.len() - 1);
     Some(columns.len() - 1)
 }
@@ -379,6 +433,7 @@ impl Column {
         }
         if self.rows.last() == Some(&row) {
             self.partial = true;
+            self.lost += 1;
             return spelling;
         }
         match (&mut self.values, value) {
@@ -407,6 +462,7 @@ impl Column {
             // `ends` count in 32 bits: what has no room there is not kept, and the column says so.
             let end = text.floor_char_boundary(MAX_TEXT.min(u32::MAX as usize - bytes.len()));
             self.partial |= end < text.len();
+            self.lost += u64::from(end < text.len());
             bytes.extend_from_slice(&text.as_bytes()[..end]);
             ends.push(bytes.len() as u32);
         }

@@ -22,7 +22,8 @@ use crate::run::bytes::{self, Bytes};
 use corr_metrics::guard::guard;
 
 const WORDS: &str = "words";
-const COLUMNS: &str = "columns.parquet";
+/// The file of a segment's columns.
+pub const COLUMNS: &str = "columns.parquet";
 
 /// What of a store cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,11 @@ impl Segment {
     /// It answers for nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     fn damaged(&self, file: &str, error: impl std::fmt::Display) -> StoreError {

@@ -3,7 +3,7 @@
 //! `segment.json` says what is in it, `rows.bin` where each record stands, `columns.parquet` holds stamps, kinds and fields, `ids.bin` the ids,
 //! `words/` the words. A segment is never changed after it is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use corr_parsers::ids::{self, IdKind};
 use corr_parsers::record::{Layout, Record};
 use serde::{Deserialize, Serialize};
 
-use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts};
+use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts, Type};
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
 use super::word_index::{KindWords, LONGEST, Shape, WordClass, WordIndexBuilder, class, class_of};
@@ -65,6 +65,8 @@ pub struct SegmentMeta {
     pub kinds: Vec<String>,
     pub kind_rows: Vec<u64>,
     pub kind_words: Vec<KindWords>,
+    /// The fields that records of each kind have.
+    pub kind_fields: Vec<BTreeSet<String>>,
     /// There is a word index; without one every row is a candidate for a word.
     pub has_words: bool,
     /// Records and bytes by outcome: `parsed`, `skipped: …`, `unparsed: …`.
@@ -120,12 +122,21 @@ struct Builder {
 
 /// Builds a segment in an empty directory; the caller makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
 pub fn build(dir: &Path, part: &Part<'_>, progress: &dyn Fn(u64) -> ControlFlow<()>) -> Result<SegmentMeta, BuildError> {
+    built(dir, part, part.end - part.start.offset >= WORDS_FROM, progress)
+}
+
+/// The same without an index of words: for one question about columns.
+#[cfg(feature = "sql")]
+pub fn build_columns(dir: &Path, part: &Part<'_>) -> Result<SegmentMeta, BuildError> {
+    built(dir, part, false, &|_| ControlFlow::Continue(()))
+}
+
+fn built(dir: &Path, part: &Part<'_>, with_words: bool, progress: &dyn Fn(u64) -> ControlFlow<()>) -> Result<SegmentMeta, BuildError> {
     let words_dir = dir.join("words");
     let io_error = |path: &Path| {
         let path = path.display().to_string();
         move |error| BuildError::Io { path, error }
     };
-    let with_words = part.end - part.start.offset >= WORDS_FROM;
     let made = if with_words { &words_dir } else { dir };
     std::fs::create_dir_all(made).map_err(io_error(made))?;
     let mut builder = Builder {
@@ -328,21 +339,8 @@ impl Builder {
     }
 
     fn envelope(&mut self, row: u32, meta: &Meta) {
-        for (name, value) in
-            [("host", &meta.host), ("unit", &meta.unit), ("ident", &meta.ident), ("boot", &meta.boot), ("invocation", &meta.invocation)]
-        {
-            if !value.is_empty() {
-                self.columns.push_extra(row, name, Value::Str(value.as_str().into()));
-            }
-        }
-        for (name, value) in &meta.more {
-            self.columns.push_extra(row, name, Value::Str(value.as_str().into()));
-        }
-        if let Some(pid) = meta.pid {
-            self.columns.push_extra(row, "pid", Value::Int(i64::from(pid)));
-        }
-        if let Some(priority) = meta.priority {
-            self.columns.push_extra(row, "priority", Value::Int(i64::from(priority)));
+        for (name, value) in envelope(meta) {
+            self.columns.push_extra(row, name, value);
         }
     }
 
@@ -359,6 +357,8 @@ impl Builder {
             None => Vec::new(),
         };
         kind_words.resize_with(self.kinds.len(), KindWords::default);
+        let mut kind_fields = self.columns.of_kinds();
+        kind_fields.resize_with(self.kinds.len(), BTreeSet::new);
         let meta = SegmentMeta {
             from: part.start.offset as u64,
             to: part.end as u64,
@@ -369,6 +369,7 @@ impl Builder {
             kind_rows: self.kind_rows,
             has_words,
             kind_words,
+            kind_fields,
             outcomes: outcome_names.into_iter().zip(self.outcomes.into_iter().map(|(_, t)| t)).collect(),
             columns: self.columns.info(),
             overflow: self.columns.overflow,
@@ -381,6 +382,23 @@ impl Builder {
         })?;
         Ok(meta)
     }
+}
+
+/// What an envelope says, under the names that a query has for it.
+fn envelope(meta: &Meta) -> impl Iterator<Item = (&str, Value<'_>)> {
+    let texts =
+        [("host", &meta.host), ("unit", &meta.unit), ("ident", &meta.ident), ("boot", &meta.boot), ("invocation", &meta.invocation)];
+    let texts = texts.into_iter().filter(|(_, value)| !value.is_empty());
+    let more = meta.more.iter().map(|(name, value)| (&name[..], value));
+    let texts = texts.chain(more).map(|(name, value)| (name, Value::Str(value.as_str().into())));
+    let pid = meta.pid.map(|pid| ("pid", Value::Int(i64::from(pid))));
+    let priority = meta.priority.map(|priority| ("priority", Value::Int(i64::from(priority))));
+    texts.chain(pid).chain(priority)
+}
+
+/// The columns that an envelope's words are in.
+pub fn envelope_names(meta: &Meta) -> impl Iterator<Item = (&str, Type)> {
+    envelope(meta).map(|(name, value)| (name, ColumnsBuilder::type_of(&value)))
 }
 
 fn create(path: &Path) -> Result<File, BuildError> {

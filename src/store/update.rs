@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use corr_metrics::layouts::Set;
 use corr_parsers::declared::definition;
-use corr_parsers::record;
+use corr_parsers::record::{self, Layout};
 use rayon::prelude::*;
 
 use super::captures::{self, KeptSet};
@@ -316,7 +316,7 @@ fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Erro
     if task.many && what == What::Built && bytes.len() < SMALL && !entry.embedded {
         return Ok(Ok(Done { entry, what, bytes: bytes.len() as u64 }));
     }
-    let parts = cut(bytes, source, &timing, start);
+    let parts = cut(bytes, layout, &timing, start);
     let built =
         parts.par_iter().with_max_len(1).map(|part| part_task(task, part, entry.embedded)).collect::<Result<Vec<SegmentRef>, _>>()?;
     entry.segments.extend(built);
@@ -359,8 +359,7 @@ fn whole(dir: &Path, entry: &Entry) -> bool {
 }
 
 /// Cuts what is to be built of a source into parts at record starts.
-fn cut<'p>(bytes: &'p [u8], source: &'p Source, timing: &'p Timing, first: Start) -> Vec<Part<'p>> {
-    let layout = &source.detection.layout;
+pub fn cut<'p>(bytes: &'p [u8], layout: &'p Layout, timing: &'p Timing, first: Start) -> Vec<Part<'p>> {
     let mut parts = Vec::new();
     let mut start = first;
     while start.offset < bytes.len() {

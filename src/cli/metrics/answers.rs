@@ -134,6 +134,21 @@ impl<'a> Question<'a> {
         Ok(if short { exit::PARTIAL } else { self.code(code) })
     }
 
+    /// The figures as cells without a digit left out, and whether a capture covers less than the window.
+    #[cfg(feature = "sql")]
+    pub fn exact(&self, spans: &Spans) -> (Vec<Vec<String>>, bool) {
+        let (mut rows, mut short) = (Vec::new(), false);
+        for hit in &self.hits {
+            let Some(placed) = span_of(self.asked, spans, hit.captured) else { continue };
+            short |= placed.coverage != Coverage::Whole;
+            if placed.coverage != Coverage::Outside {
+                let parts = figures::of(hit, placed, &self.args.quantiles);
+                rows.extend(parts.into_iter().map(|part| Row { hit, placed: *placed, part, worker: self.worker(hit) }.exact()));
+            }
+        }
+        (rows, short)
+    }
+
     /// How the window was covered by the endpoints of the series that are asked, and which endpoints should have been there.
     fn covered(&self, spans: &Spans) -> Vec<(&'a Captured<'a>, Vec<Scraped>)> {
         let mut out = Vec::new();

@@ -179,6 +179,64 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
 }
 
+/// A window that every series is asked about.
+#[cfg(feature = "sql")]
+pub struct Windowed<'a> {
+    pub runs: &'a [String],
+    pub options: &'a Options,
+    pub store: Option<&'a Path>,
+    pub window: Option<&'a str>,
+    pub since: Option<&'a str>,
+    pub until: Option<&'a str>,
+    pub now: i64,
+}
+
+/// Names of cells, figures as cells, and whether a part was not read or not covered.
+#[cfg(feature = "sql")]
+pub type Cells = (&'static [&'static str], Vec<Vec<String>>, bool);
+
+#[cfg(feature = "sql")]
+impl Windowed<'_> {
+    /// What each series did in the window, as cells.
+    pub fn cells(&self, err: &mut dyn Write) -> anyhow::Result<Cells> {
+        let args = Args {
+            run: self.runs.first().cloned().unwrap_or_default(),
+            selectors: Vec::new(),
+            also: self.runs.iter().skip(1).cloned().collect(),
+            since: self.since.map(str::to_owned),
+            until: self.until.map(str::to_owned),
+            window: self.window.map(str::to_owned),
+            around: None,
+            span: String::new(),
+            per: Vec::new(),
+            by: None,
+            rows: false,
+            quantiles: vec![0.5, 0.9, 0.99],
+            list: false,
+            limit: 0,
+            store: self.store.map(Path::to_path_buf),
+            format: Format::Csv,
+            tz: self.options.tz.clone(),
+        };
+        let columns = crate::render::metrics::COLUMNS;
+        let run = run::open(self.runs, self.options)?;
+        let events = Events::of(&run, self.options, self.store);
+        let (asked, workers) = read(&run, self.options, self.store, &events, &[], err)?;
+        let partial = told::not_read(&run, &asked, err)?;
+        let hits = asked.hits(&[]);
+        let question =
+            Question { args: &args, run: &run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
+        let partial = told::losses(&question.hits, err)? | partial;
+        let times = times(&question, &events)?;
+        if let Some(none) = &times.none {
+            bail!("{none}");
+        }
+        let spans = Placing { args: &args, run: &run, events: &events, times, now: self.now }.spans(&asked, err)?;
+        let (rows, short) = question.exact(&spans);
+        Ok((columns, rows, partial | short))
+    }
+}
+
 /// Reads the captures, and the logs whose fields are asked for, with the workers that these are of.
 fn read<'r>(
     run: &'r Run,

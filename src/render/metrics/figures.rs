@@ -103,7 +103,8 @@ impl Figured<'_> {
     }
 }
 
-const COLUMNS: &[&str] = &[
+/// The cells of a figure.
+pub const COLUMNS: &[&str] = &[
     "series",
     "target",
     "type",
@@ -411,6 +412,15 @@ impl Row<'_> {
     }
 
     fn cells(&self) -> Vec<String> {
+        self.told(computed)
+    }
+
+    /// The cells of [`COLUMNS`], in which no digit of a computed number is left out.
+    pub fn exact(&self) -> Vec<String> {
+        self.told(number)
+    }
+
+    fn told(&self, computed: fn(f64) -> String) -> Vec<String> {
         let captured = self.hit.captured;
         let dial = captured.dial();
         let typed = self.hit.group.typed;
@@ -457,7 +467,7 @@ impl Row<'_> {
                 put("status", "answered".into());
                 put("samples", found.n.to_string());
                 put("min", found.min.map(|s| number(s.value)).unwrap_or_default());
-                put("median", found.median.as_ref().map(median).unwrap_or_default());
+                put("median", found.median.as_ref().map(|m| computed(m.value)).unwrap_or_default());
                 put("max", found.max.map(|s| number(s.value)).unwrap_or_default());
                 put("time_weighted_mean", found.time_weighted.map(computed).unwrap_or_default());
                 put("coverage", found.coverage.map(computed).unwrap_or_default());

@@ -9,11 +9,11 @@ mod offsets;
 mod rows;
 mod shares;
 mod sums;
-mod table;
+pub mod table;
 mod words;
 
 pub use catalogue::Catalogued;
-pub use figures::{Figured, Row};
+pub use figures::{COLUMNS, Figured, Row};
 pub use offsets::ClockOffset;
 pub use rows::Rows;
 pub use shares::Shares;

@@ -1,0 +1,54 @@
+//! Why a question has no answer.
+
+use datafusion::error::DataFusionError;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SqlError {
+    /// The text is no SQL, or names what there is not.
+    #[error("{0}")]
+    Question(String),
+    /// Asks for more than reading.
+    #[error("{0}; only SELECT, and EXPLAIN of it, over the run's own tables")]
+    Refused(String),
+    /// Needs more memory than it may have.
+    #[error("{0}")]
+    Memory(String),
+    /// Failed while it was answered.
+    #[error("{0}")]
+    Answer(String),
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    /// Of the cluster.
+    #[error("{0}")]
+    Cluster(String),
+}
+
+impl SqlError {
+    /// What a failure while planning or answering means for whoever asked.
+    pub(crate) fn of(error: &DataFusionError) -> SqlError {
+        match error.find_root() {
+            DataFusionError::ResourcesExhausted(why) => {
+                let why = first_line(why);
+                SqlError::Memory(format!("not enough memory for this question ({why}); --memory gives it more"))
+            }
+            DataFusionError::SQL(why, _) => SqlError::Question(format!("not SQL: {why}")),
+            DataFusionError::Plan(why) | DataFusionError::NotImplemented(why) => SqlError::Question(why.clone()),
+            DataFusionError::SchemaError(why, _) => SqlError::Question(why.to_string()),
+            DataFusionError::External(why) => SqlError::Answer(why.to_string()),
+            other => SqlError::Answer(other.strip_backtrace()),
+        }
+    }
+}
+
+impl From<DataFusionError> for SqlError {
+    fn from(error: DataFusionError) -> SqlError {
+        SqlError::of(&error)
+    }
+}
+
+/// Errors of the engine can go on with a table of consumers or a backtrace.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,61 @@
+//! Columns that come of the fields of records.
+
+use super::columns::EVENT;
+
+/// A field's column in SQL: its name, with `_` behind it where a column of every event has that name. Letter case and dots stay: such names are
+/// quoted in a question.
+pub fn column(field: &str) -> String {
+    let fixed = field == "fields" || EVENT.iter().any(|c| c.name == field);
+    if fixed || field.starts_with('_') { format!("{field}_") } else { field.to_string() }
+}
+
+/// The unit of a field, by the ending that its name has over all formats; empty where the name says none.
+pub fn unit(field: &str) -> &'static str {
+    const ENDINGS: &[(&str, &str)] = &[
+        ("_ms", "milliseconds"),
+        ("_us", "microseconds"),
+        ("_ns", "nanoseconds"),
+        ("_seconds", "seconds"),
+        ("_secs", "seconds"),
+        ("_sec", "seconds"),
+        ("_s", "seconds"),
+        ("_bytes", "bytes"),
+        ("_gb", "GB"),
+        ("_mb", "MB"),
+        ("_tokens", "tokens"),
+        ("_blocks", "blocks"),
+        ("_pct", "percent"),
+        ("_percent", "percent"),
+        ("_ratio", "share"),
+        ("token_usage", "share"),
+        ("cache_hit_rate", "share"),
+        ("gen_throughput", "tokens per second"),
+        ("input_throughput", "tokens per second"),
+    ];
+    let whole = [("tokens", "tokens"), ("bytes", "bytes"), ("blocks", "blocks")];
+    let by_ending = ENDINGS.iter().find(|(ending, _)| field.ends_with(ending));
+    by_ending.or_else(|| whole.iter().find(|(name, _)| *name == field)).map_or("", |(_, unit)| unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_never_takes_the_name_of_a_fixed_column() {
+        assert_eq!(column("cached_tokens"), "cached_tokens");
+        assert_eq!(column("worker"), "worker_");
+        assert_eq!(column("fields"), "fields_");
+        assert_eq!(column("_x"), "_x_");
+        assert_eq!(unit("ttft_ms"), "milliseconds");
+        assert_eq!(unit("gen_throughput"), "tokens per second");
+        assert_eq!(unit("rid"), "");
+    }
+
+    #[test]
+    fn no_kind_is_called_as_a_table() {
+        for kind in corr_parsers::built_in_kinds() {
+            assert!(super::super::Table::named(kind.name).is_none(), "{}", kind.name);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The same questions on a cluster: a scheduler and two executors, each a process, on loopback. Started here, ended here by their handles.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+
+use super::ask;
+use crate::program::{Place, Ran, finish};
+
+/// How long a node may take to be there.
+const START: Duration = Duration::from_secs(60);
+
+/// A process that ends with the test.
+struct Node(Child);
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A scheduler and its executors.
+struct Cluster {
+    scheduler: Option<Node>,
+    executors: Vec<Node>,
+    port: u16,
+}
+
+impl Cluster {
+    fn start(place: &Place, executors: usize, environment: &[(&str, String)]) -> Cluster {
+        let port = free_port();
+        let scheduler = node(place, &["cluster", "scheduler", "--port", &port.to_string()], environment);
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(began.elapsed() < START, "the scheduler does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let of = format!("127.0.0.1:{port}");
+        let one = |_| node(place, &["cluster", "executor", "--scheduler", &of, "--threads", "1", "--memory", "512MiB"], environment);
+        Cluster { scheduler: Some(scheduler), executors: (0..executors).map(one).collect(), port }
+    }
+
+    fn url(&self) -> String {
+        format!("df://127.0.0.1:{}", self.port)
+    }
+}
+
+fn node(place: &Place, arguments: &[&str], environment: &[(&str, String)]) -> Node {
+    let mut command = place.command(arguments);
+    command.envs(environment.iter().map(|(name, value)| (name, value))).stdout(Stdio::null()).stderr(Stdio::null());
+    Node(command.spawn().expect("start a node"))
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port()
+}
+
+fn ask_cluster(place: &Place, cluster: &Cluster, shards: &str, sql: &str, environment: &[(&str, String)]) -> Ran {
+    let mut command = place.command(&["sql", shards, sql, "--format", "json", "--cluster", &cluster.url()]);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    finish(command.spawn().expect("start corr"), b"")
+}
+
+/// Columns and rows of an answer.
+fn answer(sql: &str, ran: &Ran) -> (Vec<String>, Vec<Json>) {
+    assert!(matches!(ran.code, Some(0 | 1)), "{sql}: {:?} {}", ran.code, ran.stderr);
+    let whole: Json = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{sql}: {e}: {}", ran.stdout));
+    let columns = whole["columns"].as_array().expect("columns").iter().map(|c| c["name"].to_string()).collect();
+    (columns, whole["rows"].as_array().expect("rows").clone())
+}
+
+/// Of the run `direct-run`: each has one order of rows.
+const QUESTIONS: &[&str] = &[
+    "SELECT kind, count(*) AS n, min(time) AS first, max(time_end) AS last FROM events GROUP BY kind ORDER BY kind",
+    "SELECT source, line, byte_offset, citation, time, level, kind, worker, role, text FROM events WHERE level IN ('warn', 'error') ORDER BY source, line",
+    "SELECT worker, count(*) AS n FROM events WHERE time >= '2026-11-29T18:54:32Z' AND time < '2026-11-29T18:54:40Z' GROUP BY worker ORDER BY worker",
+    "SELECT prefill_worker_id, count(*) AS n, sum(input_tokens) AS i, avg(ttft_ms) AS t FROM request_end GROUP BY 1 ORDER BY 1",
+    "SELECT r.request_id, r.line, e.ttft_ms FROM route_decision r JOIN request_end e ON r.request_id = e.request_id ORDER BY r.line, e.line",
+    "SELECT source, line, worker_id AS w, fields['overlap_blocks'] AS o, ids FROM events WHERE kind = 'route_decision' ORDER BY line",
+    "SELECT count(*) AS n FROM events WHERE text LIKE '%Selected worker%' OR text ILIKE '%ROUTING] best%'",
+    "SELECT edge, activity, count, request, session FROM verdicts ORDER BY edge",
+    "SELECT s.source, s.role, count(e.line) AS n FROM sources s LEFT JOIN events e ON e.source = s.source GROUP BY 1, 2 ORDER BY 1",
+    "SELECT kind, line, row_number() OVER (PARTITION BY kind ORDER BY line) AS k FROM events WHERE source = 'logs/worker-0.log' ORDER BY kind, line LIMIT 50",
+];
+
+/// Takes seconds: long enough to lose an executor on the way.
+const LONG: &str = "SELECT a.kind, count(*) AS n, sum(a.line + b.line - c.line) AS s FROM events a JOIN events b ON a.kind = b.kind \
+                    JOIN events c ON b.kind = c.kind WHERE a.source = 'logs/router.log' GROUP BY a.kind ORDER BY a.kind";
+
+#[test]
+fn ten_questions_over_four_shards() {
+    let place = Place::with("direct-run");
+    let written = place.corr(&["index", "direct-run", "--shards", "shards"]);
+    assert_eq!(written.code, Some(0), "{}", written.stderr);
+    let folders: Vec<_> = std::fs::read_dir(place.path("shards")).expect("shards").collect();
+    assert!(folders.len() >= 5, "four shards of records and one of the whole run: {}", written.stderr);
+    assert!(!place.path("direct-run/.corr").exists());
+    let mut cluster = Cluster::start(&place, 2, &[]);
+    for sql in QUESTIONS {
+        let local = answer(sql, &ask(&place, "direct-run", sql));
+        assert!(!local.1.is_empty(), "{sql}");
+        assert_eq!(answer(sql, &ask_cluster(&place, &cluster, "shards", sql, &[])), local, "{sql}");
+    }
+    println!("{} questions give the local answer", QUESTIONS.len());
+    // What is no table of shards, and what is not allowed, is said.
+    for (sql, says) in [
+        ("SELECT * FROM deltas('measured')", "deltas"),
+        ("CREATE TABLE t AS SELECT 1", "CREATE TABLE"),
+        ("SELECT * FROM '/etc/passwd'", "no table"),
+        ("SELECT * FROM no_such_table", "no table"),
+    ] {
+        let ran = ask_cluster(&place, &cluster, "shards", sql, &[]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{sql}: {}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{sql}: {}", ran.stderr);
+    }
+    let none = ask_cluster(&place, &cluster, "nothing-here", "SELECT 1", &[]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("no shard"), "{}", none.stderr);
+    // An executor is lost while it works: the right answer, or an error that says so.
+    let local = answer(LONG, &ask(&place, "direct-run", LONG));
+    let asked = place.command(&["sql", "shards", LONG, "--format", "json", "--cluster", &cluster.url()]).spawn().expect("start corr");
+    std::thread::sleep(Duration::from_millis(1_500));
+    drop(cluster.executors.pop());
+    let ran = finish(asked, b"");
+    match ran.code {
+        Some(0) => {
+            assert_eq!(answer(LONG, &ran), local);
+            println!("an executor lost on the way: the right answer");
+        }
+        code => {
+            assert_eq!((code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+            assert!(ran.stderr.contains("executor"), "{}", ran.stderr);
+            println!("an executor lost on the way: {}", ran.stderr);
+        }
+    }
+    // The one that is left still answers.
+    let sql = QUESTIONS[0];
+    assert_eq!(answer(sql, &ask_cluster(&place, &cluster, "shards", sql, &[])), answer(sql, &ask(&place, "direct-run", sql)));
+    // No executor is left: an error, soon.
+    cluster.executors.clear();
+    let began = Instant::now();
+    let ran = ask_cluster(&place, &cluster, "shards", LONG, &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("executor"), "{}", ran.stderr);
+    assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
+    // No scheduler is left: an error at once, in words of corr.
+    drop(cluster.scheduler.take());
+    let ran = ask_cluster(&place, &cluster, "shards", sql, &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("no scheduler answers") && !ran.stderr.contains("transport"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_scheduler_that_dies_is_said() {
+    let place = Place::with("direct-run");
+    assert_eq!(place.corr(&["index", "direct-run", "--shards", "shards"]).code, Some(0));
+    let mut cluster = Cluster::start(&place, 1, &[]);
+    let asked = place.command(&["sql", "shards", LONG, "--cluster", &cluster.url()]).spawn().expect("start corr");
+    std::thread::sleep(Duration::from_millis(1_500));
+    drop(cluster.scheduler.take());
+    let ran = finish(asked, b"");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("scheduler"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("h2 protocol") && !ran.stderr.contains("transport error"), "{}", ran.stderr);
+}
+
+#[test]
+fn up_starts_nodes_and_ends_them() {
+    let place = Place::with("metrics-run");
+    assert_eq!(place.corr(&["index", "metrics-run", "--shards", "shards"]).code, Some(0));
+    let port = free_port();
+    let mut up = Node(place.command(&["cluster", "up", "--executors", "2", "--port", &port.to_string()]).spawn().expect("start corr"));
+    let mut said = String::new();
+    let mut out = up.0.stdout.take().expect("standard output");
+    let mut byte = [0];
+    while !said.ends_with("df://127.0.0.1:") && out.read(&mut byte).expect("read") > 0 {
+        said.push(char::from(byte[0]));
+    }
+    let sql = "SELECT count(*) AS n, sum(running_reqs) AS s FROM decode_batch";
+    let ran = place.corr(&["sql", "shards", sql, "--cluster", &format!("df://127.0.0.1:{port}"), "--format", "csv"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "n,s\n15,455\n"), "{}", ran.stderr);
+    let id = up.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
+    assert!(up.0.wait().expect("wait").success(), "ended by a request is no failure");
+    let began = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        assert!(began.elapsed() < START, "the scheduler outlives its parent");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Shards in an object store that speaks S3: moto's server, where python has it.
+#[test]
+fn shards_in_an_object_store() {
+    let python = std::env::var("CORR_PYTHON").unwrap_or_else(|_| "python3".into());
+    if !Command::new(&python).args(["-c", "import moto.server"]).output().is_ok_and(|o| o.status.success()) {
+        println!("skipped: {python} has no module moto.server (set CORR_PYTHON); shards in a folder are asked above");
+        return;
+    }
+    let port = free_port();
+    let server = Command::new(&python)
+        .args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let _server = Node(server.expect("start moto"));
+    let began = Instant::now();
+    let mut stream = loop {
+        match TcpStream::connect(("127.0.0.1", port)) {
+            Ok(stream) => break stream,
+            Err(_) => assert!(began.elapsed() < START, "moto does not listen"),
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    write!(stream, "PUT /shards HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        .expect("ask for a bucket");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("read");
+    assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+    let environment = [
+        ("AWS_ENDPOINT", format!("http://127.0.0.1:{port}")),
+        ("AWS_ALLOW_HTTP", "true".into()),
+        ("AWS_ACCESS_KEY_ID", "key".into()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".into()),
+        ("AWS_REGION", "us-east-1".into()),
+    ];
+    let place = Place::with("direct-run");
+    let mut write = place.command(&["index", "direct-run", "--shards", "s3://shards/runs"]);
+    write.envs(environment.iter().map(|(name, value)| (name, value)));
+    let written = finish(write.spawn().expect("start corr"), b"");
+    assert_eq!(written.code, Some(0), "{}", written.stderr);
+    let cluster = Cluster::start(&place, 2, &environment);
+    for sql in QUESTIONS.iter().take(4) {
+        let local = answer(sql, &ask(&place, "direct-run", sql));
+        assert_eq!(answer(sql, &ask_cluster(&place, &cluster, "s3://shards/runs", sql, &environment)), local, "{sql}");
+    }
+    println!("asked over an object store");
+}
