@@ -21,8 +21,10 @@ use crate::serve::{self, Server};
 #[command(after_help = "Examples:
   corr serve runs/r42                       then open the address that it prints
   corr serve runs/r42 --port 0              any free port
-  corr index runs/r42 && corr serve runs/r42    answers of a large run in milliseconds
-  ssh -L 8088:127.0.0.1:8088 node1 corr serve runs/r42    a run on another machine; the port must be the same on both
+  corr index runs/r42 && corr serve runs/r42
+                                            a large run is asked by its index, not scanned for each page
+  ssh -L 8088:127.0.0.1:8088 node1 corr serve runs/r42
+                                            a run on another machine; the port is the same on both
 
 Exit codes: 0 ended by ctrl-c, 2 wrong usage, nothing readable, or the port is taken.")]
 pub struct Args {

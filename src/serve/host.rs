@@ -32,7 +32,7 @@ impl Hosts {
     fn is(&self, text: &str, local: IpAddr) -> bool {
         let (name, port) = match text.rsplit_once(':') {
             // The colons of `[::1]` are none of a port.
-            Some((name, port)) if !port.contains(']') => (name, port.parse::<u16>().ok()),
+            Some((name, port)) if !port.contains(']') => (name, number(port)),
             _ => (text, Some(80)),
         };
         if port != Some(self.port) {
@@ -49,6 +49,11 @@ impl Hosts {
         let Ok(address) = address else { return false };
         address.is_loopback() || address == self.bound || (self.bound.is_unspecified() && address == local.to_canonical())
     }
+}
+
+/// A port in digits alone.
+fn number(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Did a page of another origin ask for this, other than by a link that its reader followed? Browsers say so.

@@ -1,7 +1,7 @@
 //! A run as pages: how does a browser look into it, without scripts or with them, and without anybody else looking in?
 //!
 //! ```text
-//! connection ─ headers (host, method) ─ mod (routes) ─ limits (its turn) ─ state (the run) ─ ask | open | report ─ page
+//! connection ─ headers (host, method) ─ mod (routes) ─ limits (its turn) ─ state (the run) ─ find | open | board ─ page
 //! ```
 //! Nothing is changed by a request. What a page shows is said by its address alone.
 

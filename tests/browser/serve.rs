@@ -24,7 +24,8 @@ fn quiet(browser: &Browser, serving: &Serving) {
 /// Waits until a condition holds in the page.
 fn until(browser: &Browser, condition: &str) {
     let began = Instant::now();
-    let holds = format!("return !document.documentElement.hasAttribute('aria-busy') && Boolean({condition});");
+    let still = "document.readyState === 'complete' && !document.documentElement.hasAttribute('aria-busy')";
+    let holds = format!("return {still} && Boolean({condition});");
     while !browser.eval(&holds).as_bool().unwrap_or(false) {
         assert!(began.elapsed() < Duration::from_secs(60), "{condition} never held: {}", browser.text("location.href"));
         std::thread::sleep(Duration::from_millis(50));
@@ -77,10 +78,12 @@ fn search_finds_what_the_file_holds() {
     for scripts in [true, false] {
         browser.scripts(scripts);
         browser.open(&url);
+        until(&browser, "document.querySelector('body > footer')");
         assert_eq!(browser.text("document.querySelector('main').textContent"), shown, "scripts: {scripts}");
     }
     // The form is one without scripts too.
     browser.keys("input[name=since]", "start+1s\u{e007}");
+    until(&browser, "location.search.includes('since=')");
     assert_eq!(address(&browser), "/?q=kind:route_decision&since=start+1s&until=&n=", "{}", browser.text("location.href"));
     assert!(browser.count(HITS) > 0);
     browser.scripts(true);
@@ -147,12 +150,15 @@ fn the_brush_filters_every_panel() {
     assert_eq!(panels(), part);
     let url = browser.text("location.href");
     browser.open(&url);
+    until(&browser, "document.querySelector('body > footer')");
     assert_eq!(panels(), part, "the address gives the same");
     // A column is a link, also without scripts.
     browser.scripts(false);
     browser.open(&serving.url("/?q=kind:*&n=1000"));
+    until(&browser, "document.querySelector('body > footer')");
     let to = browser.text("document.querySelector('#brush-picture a').getAttribute('href')");
     browser.open(&serving.url(&to));
+    until(&browser, "document.querySelector('body > footer')");
     let some = panels();
     assert!(some.0 > 0 && some.0 < whole.0, "{some:?}");
     browser.scripts(true);
