@@ -9,7 +9,7 @@ use super::rowset::RowSet;
 /// largest. Pages without a value are left out; where the file does not say what a page holds, its rows are in.
 pub fn rows(file: &ParquetMetaData, column: usize, len: usize, may_hold: impl Fn(i64, i64) -> bool) -> RowSet {
     let mut rows = RowSet::none(len);
-    let mut from = 0;
+    let mut from = 0usize;
     for (group, info) in file.row_groups().iter().enumerate() {
         let count = usize::try_from(info.num_rows()).unwrap_or(0);
         let end = from.saturating_add(count);
