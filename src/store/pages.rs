@@ -38,3 +38,41 @@ pub fn rows(file: &ParquetMetaData, column: usize, len: usize, may_hold: impl Fn
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+    use parquet::file::metadata::PageIndexPolicy;
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+
+    use super::*;
+
+    #[test]
+    fn pages_of_two_groups() {
+        // Row n holds n; rows 8 to 11, one page, hold nothing.
+        let values: Int64Array = (0..40).map(|n| (!(8..12).contains(&n)).then_some(n)).collect();
+        let batch = RecordBatch::try_from_iter_with_nullable([("n", Arc::new(values) as ArrayRef, true)]).unwrap();
+        let said = |statistics: EnabledStatistics| {
+            let properties = WriterProperties::builder()
+                .set_max_row_group_row_count(Some(24))
+                .set_data_page_row_count_limit(4)
+                .set_write_batch_size(4)
+                .set_statistics_enabled(statistics)
+                .build();
+            let mut file = tempfile::tempfile().unwrap();
+            let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+            writer.write(&batch).unwrap();
+            writer.close().unwrap();
+            let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+            let metadata = ArrowReaderMetadata::load(&file, options).unwrap();
+            rows(metadata.metadata(), 0, 40, |least, most| least < 27 && most >= 6).iter().collect::<Vec<_>>()
+        };
+        assert_eq!(said(EnabledStatistics::Page), (4..8).chain(12..28).collect::<Vec<_>>());
+        // A file that does not say what its pages hold leaves nothing out.
+        assert_eq!(said(EnabledStatistics::None), (0..40).collect::<Vec<_>>());
+    }
+}
