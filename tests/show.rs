@@ -37,3 +37,21 @@ fn any_context_of_a_configuration_file_is_shown() {
     let lines = std::fs::read_to_string(place.path("direct-run/tachometer.toml")).unwrap().lines().count();
     assert_eq!(ran.stdout.lines().filter(|line| line.starts_with(['>', ' '])).count(), lines, "{}", ran.stdout);
 }
+
+/// A log under a second name is not read as a source; its bodies are no less withheld.
+#[test]
+fn the_copy_of_a_log_is_not_shown_as_a_configuration() {
+    let place = Place::with("direct-run");
+    let bytes = std::fs::read(place.path("direct-run/logs/smoke.json")).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let body = answer["choices"][0]["message"]["content"].as_str().unwrap().lines().next().unwrap().to_string();
+    assert!(body.len() > 20, "{body}");
+    place.write("direct-run/logs/z-smoke-copy.json", &bytes);
+    for name in ["smoke.json", "z-smoke-copy.json"] {
+        let ran = place.corr(&["show", &format!("direct-run/logs/{name}:1"), "--run", "direct-run"]);
+        assert!(!ran.stdout.contains(&body), "{name}: {}", ran.stdout);
+        assert_eq!(ran.code, Some(if name == "smoke.json" { 0 } else { 2 }), "{}", ran.stderr);
+    }
+    let ran = place.corr(&["show", "direct-run/logs/z-smoke-copy.json:1", "--run", "direct-run"]);
+    assert!(ran.stderr.contains("logs/smoke.json"), "which source has these bytes: {}", ran.stderr);
+}

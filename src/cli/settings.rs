@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::exit;
 use super::show::{Args, ShowFormat};
-use crate::facts::masked;
+use crate::facts::{is_asked, masked};
 use crate::query::locate::Place;
 use crate::render::safe::{terminal, write_json};
 use crate::run;
@@ -40,12 +40,14 @@ pub(crate) fn lines(path: &Path, name: &str, place: Place, context: usize, bodie
     Ok(Some(Lines { name: name.to_string(), line, around }))
 }
 
-/// Shows the line of such a file with its neighbours; `None` if the run has no small file of this path.
+/// Shows the line of such a file with its neighbours; `None` if the run has no small file of this path that facts are read from.
 pub(super) fn show(path: &str, place: Place, run: &str, args: &Args, out: &mut dyn Write) -> anyhow::Result<Option<i32>> {
     // Of a run that is gone only the store is left, which holds no such files.
     let Ok((listing, _)) = run::list(&[run.to_string()]) else { return Ok(None) };
     let same = |found: &Path| matches!((std::fs::canonicalize(found), std::fs::canonicalize(path)), (Ok(a), Ok(b)) if a == b);
-    let Some(found) = listing.files.iter().find(|f| is_named(path, &f.key, &f.name) || same(&f.path)) else { return Ok(None) };
+    // Other files may hold bodies, the copy of a log among them, and nothing here knows where.
+    let mut shown = listing.files.iter().filter(|f| is_asked(&f.key));
+    let Some(found) = shown.find(|f| is_named(path, &f.key, &f.name) || same(&f.path)) else { return Ok(None) };
     let Some(Lines { name, line, around }) = lines(&found.path, &found.name, place, args.context, args.bodies)? else { return Ok(None) };
     match args.format {
         ShowFormat::Json => {
