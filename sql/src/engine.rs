@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -53,6 +54,8 @@ pub struct Engine {
     context: SessionContext,
     tables: BTreeMap<String, Table>,
     remote: bool,
+    /// The longest time without a sign of an answer; `None` waits for ever.
+    patience: Option<Duration>,
     /// Ctrl-C was pressed since the engine was made.
     interrupted: watch::Receiver<bool>,
 }
@@ -111,14 +114,14 @@ impl Engine {
         let context = SessionContext::new_with_config_rt(config(limits.threads), environment);
         let runtime = runtime(limits.threads)?;
         let interrupted = listen(&runtime);
-        Ok(Engine { runtime, context, tables: BTreeMap::new(), remote: false, interrupted })
+        Ok(Engine { runtime, context, tables: BTreeMap::new(), remote: false, patience: None, interrupted })
     }
 
     /// An engine whose plans are run elsewhere.
     #[cfg(feature = "cluster")]
-    pub(crate) fn over(runtime: Runtime, context: SessionContext) -> Engine {
+    pub(crate) fn over(runtime: Runtime, context: SessionContext, patience: Duration) -> Engine {
         let interrupted = listen(&runtime);
-        Engine { runtime, context, tables: BTreeMap::new(), remote: true, interrupted }
+        Engine { runtime, context, tables: BTreeMap::new(), remote: true, patience: Some(patience), interrupted }
     }
 
     /// Adds a table, or a view.
@@ -151,6 +154,7 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = self.interruption() => Err(SqlError::Interrupted),
+                error = self.impatience() => Err(error),
                 begun = self.begin(sql) => begun,
             }
         });
@@ -168,6 +172,16 @@ impl Engine {
             // Nobody listens: the system ends the process.
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Ends when there was no sign of an answer for too long: a cluster that lost an executor may never say so.
+    async fn impatience(&self) -> SqlError {
+        let Some(patience) = self.patience else { return std::future::pending().await };
+        tokio::time::sleep(patience).await;
+        SqlError::Cluster(format!(
+            "no sign of an answer for {} s: an executor may be lost and its work with it; ask again, or wait longer by --patience",
+            patience.as_secs()
+        ))
     }
 
     async fn begin(&self, sql: &str) -> Result<Answer<'_>, SqlError> {
@@ -261,6 +275,7 @@ impl Answer<'_> {
             tokio::select! {
                 biased;
                 () = self.engine.interruption() => Err(SqlError::Interrupted),
+                error = self.engine.impatience() => Err(error),
                 next = self.stream.next() => next.transpose().map_err(SqlError::from),
             }
         });

@@ -164,14 +164,16 @@ mod cluster {
     use corr_sql::SqlError;
     use corr_sql::cluster::{Folder, connect};
 
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
     #[test]
     fn nobody_there_is_said_at_once() {
         for wrong in ["h:1", "http://h:1", "df://", "df://u@h:1", "df://h/x"] {
-            assert!(matches!(connect(wrong, 1), Err(SqlError::Cluster(_))), "{wrong}");
+            assert!(matches!(connect(wrong, 1, PATIENCE), Err(SqlError::Cluster(_))), "{wrong}");
         }
         // Bound and given back: nobody listens on it now.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let error = connect(&format!("df://127.0.0.1:{port}"), 1).unwrap_err().to_string();
+        let error = connect(&format!("df://127.0.0.1:{port}"), 1, PATIENCE).unwrap_err().to_string();
         assert!(error.contains("no scheduler answers") && !error.contains("transport"), "{error}");
     }
 

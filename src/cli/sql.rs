@@ -38,6 +38,9 @@ pub struct Args {
     /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
     #[arg(long, value_name = "df://HOST:PORT")]
     pub cluster: Option<String>,
+    /// How long a cluster may give no sign of an answer.
+    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
+    pub patience: String,
     /// Say what was read, and how conditions on text were judged.
     #[arg(long)]
     pub explain: bool,
@@ -132,11 +135,17 @@ fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyho
 /// Asks the shards of runs on a cluster.
 #[cfg(feature = "cluster")]
 fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+    use anyhow::Context as _;
+
+    use crate::query::timespec;
     use crate::tables::sql::shards;
 
     anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut engine = corr_sql::cluster::connect(cluster, threads)?;
+    let patience = timespec::parse_duration(&args.patience).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
+    let patience = patience.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", args.patience))?;
+    let patience = std::time::Duration::from_nanos(patience);
+    let mut engine = corr_sql::cluster::connect(cluster, threads, patience)?;
     let mut shards = 0;
     for place in std::iter::once(&args.run).chain(&args.also) {
         shards += shards::add(&mut engine, place)?;

@@ -122,7 +122,8 @@ fn ten_questions_over_four_shards() {
     assert!(none.stderr.contains("no shard"), "{}", none.stderr);
     // An executor is lost while it works: the right answer, or an error that says so.
     let local = answer(LONG, &ask(&place, "direct-run", LONG));
-    let asked = place.command(&["sql", "shards", LONG, "--format", "json", "--cluster", &cluster.url()]).spawn().expect("start corr");
+    let arguments = ["sql", "shards", LONG, "--format", "json", "--cluster", &cluster.url(), "--patience", "60s"];
+    let asked = place.command(&arguments).spawn().expect("start corr");
     std::thread::sleep(Duration::from_millis(1_500));
     drop(cluster.executors.pop());
     let ran = finish(asked, b"");

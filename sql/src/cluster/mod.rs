@@ -44,8 +44,8 @@ impl Shared {
     }
 }
 
-/// An engine whose plans are run by the cluster of a scheduler at `df://host:port`.
-pub fn connect(url: &str, threads: usize) -> Result<Engine, SqlError> {
+/// An engine whose plans are run by the cluster of a scheduler at `df://host:port`. After `patience` without a sign of an answer a question fails.
+pub fn connect(url: &str, threads: usize, patience: Duration) -> Result<Engine, SqlError> {
     let address = address(url)?;
     answers(&address)?;
     let runtime = runtime(threads)?;
@@ -57,7 +57,7 @@ pub fn connect(url: &str, threads: usize) -> Result<Engine, SqlError> {
             .build();
         SessionContext::remote_with_state(&format!("df://{address}"), state).await.map_err(SqlError::from)
     })?;
-    Ok(Engine::over(runtime, context))
+    Ok(Engine::over(runtime, context, patience))
 }
 
 /// `df://host:port` or `df://host` as `host:port`.
