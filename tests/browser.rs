@@ -95,7 +95,7 @@ fn filter_and_zoom_show_what_the_file_holds() {
     let place = Place::with("direct-run");
     let log = std::fs::read_to_string(place.path("direct-run/logs/router.log")).expect("the log");
     let lines: Vec<&str> = log.lines().collect();
-    let ran = place.corr(&["report", "direct-run/logs/router.log", "--all", "--limit", "0", "-o", "report.html"]);
+    let ran = place.corr(&["report", "direct-run/logs/router.log", "--all", "--marks", "never", "--limit", "0", "-o", "report.html"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     browser.open_file(&place.path("report.html"));
     assert_eq!(browser.count(SEEN), lines.len() as u64);

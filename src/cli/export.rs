@@ -31,6 +31,7 @@ use crate::render::evidence::Edged;
 use crate::render::paint::Paint;
 use crate::render::safe::{terminal, write_json};
 use crate::render::shown::{Shown, rfc3339};
+use crate::report;
 
 /// What a run is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -289,7 +290,8 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
     };
     let edges = |event: &Shown| proofs.edges(evidence, event);
     let known = Known { session: &session, edges: &edges };
-    let mut writer = perfetto::Writer::begin(out)?;
+    let first = evidence.ledgers.iter().filter_map(|l| l.span).chain(report::extent_of(&captures)).map(|(from, _)| from).min();
+    let mut writer = perfetto::Writer::begin(out, first.unwrap_or(0))?;
     let mut gathered = Spans::default();
     let told = rows::events(question, &opened.sources, &mut |event| {
         gathered.push(&event);
@@ -304,9 +306,7 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
     for (why, count) in left_out.iter() {
         writer.left_out.some(why, count);
     }
-    let mut about = about(asking, scoped);
-    about.insert("clock".into(), json!("microseconds since the epoch, UTC"));
-    let (written, left_out) = writer.end(about)?;
+    let (written, left_out) = writer.end(about(asking, scoped))?;
     writeln!(
         err,
         "{} slices, {} instants, {} samples of series{}",

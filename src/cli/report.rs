@@ -77,6 +77,10 @@ pub struct Args {
     /// Every event a row of its own, nothing folded.
     #[arg(long)]
     pub all: bool,
+    /// Rows that say when servers started, were ready, stopped and were away, and when edges were first and last proven: beside events that no query, session
+    /// or request chose (auto), always, or never. They are worked out from all logs and captures.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = timeline::Marks::Auto)]
+    pub marks: timeline::Marks,
     /// Rows of the timeline, marks and errors first; 0 for all, however long the page becomes.
     #[arg(long, short = 'n', value_name = "N", default_value_t = ROWS)]
     pub limit: usize,
@@ -107,7 +111,7 @@ impl Args {
             request: self.request.clone(),
             metrics: Vec::new(),
             map: Vec::new(),
-            marks: timeline::Marks::Auto,
+            marks: self.marks,
             all: self.all,
             limit: if self.limit == ROWS { timeline::LIMIT } else { self.limit },
             store: self.store.clone(),
@@ -151,6 +155,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         closed,
         how: window_words(&scoped),
         series: args.series.iter().flat_map(|list| split(list)).map(Selector::parse).collect::<Result<_, _>>().context("--series")?,
+        marked: asking.marked(),
         all: args.all,
         rows: args.limit,
         commands: commands(args, &asking, closed),

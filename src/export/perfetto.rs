@@ -13,7 +13,7 @@ use super::LeftOut;
 use super::lanes::Lanes;
 use super::spans::{Loose, Span, Stage, request_id, track};
 use crate::render::safe::write_json;
-use crate::render::shown::Shown;
+use crate::render::shown::{Shown, rfc3339};
 
 /// An id, and the record that bears it.
 pub type Cited = (String, String);
@@ -30,6 +30,8 @@ pub struct Known<'a> {
 pub struct Writer<'a> {
     out: &'a mut dyn Write,
     begun: bool,
+    /// What times are counted from, UTC ns.
+    zero: i64,
     /// Numbers that were given to processes and threads: none twice.
     last: u32,
     processes: HashMap<String, u32>,
@@ -58,16 +60,19 @@ pub struct Counter {
 
 /// Characters of a message that an instant has; its citation opens the rest.
 const MESSAGE: usize = 200;
+const DAY: i64 = 86_400_000_000_000;
 const REQUESTS: &str = "requests";
 const SESSIONS: &str = "sessions";
 
 impl<'a> Writer<'a> {
-    /// Writes what stands above the events.
-    pub fn begin(out: &'a mut dyn Write) -> io::Result<Writer<'a>> {
+    /// Writes what stands above the events. Times are counted from the midnight before `first` (UTC ns): readers keep them as floats, of which those since the
+    /// epoch are a quarter of a microsecond apart, so that slices that nest would not nest there.
+    pub fn begin(out: &'a mut dyn Write, first: i64) -> io::Result<Writer<'a>> {
         out.write_all(b"{\"traceEvents\":[")?;
         Ok(Writer {
             out,
             begun: false,
+            zero: first.div_euclid(DAY).saturating_mul(DAY),
             last: 0,
             processes: HashMap::new(),
             threads: HashMap::new(),
@@ -187,7 +192,8 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         self.written.samples += 1;
-        let (pid, name, ts, value, cite) = (counter.process, &counter.name, micros(at), number(value), text(cite)?);
+        let (pid, name, ts, value, cite) =
+            (counter.process, &counter.name, micros(at.saturating_sub(self.zero)), number(value), text(cite)?);
         self.next()?;
         write!(
             self.out,
@@ -199,6 +205,8 @@ impl<'a> Writer<'a> {
     pub fn end(mut self, mut about: Map<String, Json>) -> io::Result<(Written, LeftOut)> {
         let left_out: Map<String, Json> = self.left_out.iter().map(|(why, count)| (why.to_string(), json!(count))).collect();
         about.insert("left_out".into(), Json::Object(left_out));
+        about.insert("clock".into(), json!(format!("microseconds since {}", rfc3339(self.zero, 1_000_000_000))));
+        about.insert("zero_unix_ns".into(), json!(self.zero.to_string()));
         self.out.write_all(b"\n],\n\"displayTimeUnit\":\"ms\",\n\"otherData\":")?;
         write_json(&mut self.out, &Json::Object(about), false)?;
         self.out.write_all(b"}\n")?;
@@ -213,7 +221,7 @@ impl<'a> Writer<'a> {
 
     #[allow(clippy::too_many_arguments)] // what the format has, one each
     fn line(&mut self, phase: &str, name: &str, category: &str, at: Thread, ns: i64, more: &str, args: Json) -> io::Result<()> {
-        let (name, ts, Thread { pid, tid }) = (text(name)?, micros(ns), at);
+        let (name, ts, Thread { pid, tid }) = (text(name)?, micros(ns.saturating_sub(self.zero)), at);
         self.next()?;
         write!(
             self.out,
@@ -378,7 +386,7 @@ mod tests {
             traced: false,
         };
         let mut out = Vec::new();
-        let mut writer = Writer::begin(&mut out).unwrap();
+        let mut writer = Writer::begin(&mut out, 0).unwrap();
         let known = Known { session: &|_, _| None, edges: &|_| Vec::new() };
         writer.spans(&[span], &known).unwrap();
         writer.end(Map::new()).unwrap();

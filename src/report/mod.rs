@@ -55,6 +55,8 @@ pub struct Ask {
     pub how: Option<String>,
     /// Series that are plotted; empty for those that say most.
     pub series: Vec<Selector>,
+    /// Marks of lives and edges stand among the rows.
+    pub marked: bool,
     /// Every event is a row.
     pub all: bool,
     /// Rows of the timeline, the most telling ones; 0 for all.
@@ -83,9 +85,9 @@ pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Result<Report, String
     let axis = ask.closed.or_else(|| extent(base, &evidence));
     let judged = pipeline::judge(base, &evidence, ask);
     let found = readiness::gather(base.sources, Some((base.run, base.captures)), Options::default());
-    let marks = match ask.chosen() {
-        true => Vec::new(),
-        false => marks::all(&found, &evidence, &judged, base.sources, base.captures, ask.window),
+    let marks = match ask.marked {
+        false => Vec::new(),
+        true => marks::all(&found, &evidence, &judged, base.sources, base.captures, ask.window),
     };
     let (timeline, told) = timeline::of(base, &question, ask, axis, marks)?;
     let covered = covered::of(base, &evidence, &told, ask.closed);

@@ -282,14 +282,14 @@ fn names(captured: &Captured<'_>, ids: &[SeriesId]) -> Vec<String> {
     series.iter().map(name).collect()
 }
 
-/// Starts, ready lines, stops and failures of the timeline; of those of one name in one column the first.
+/// Starts, instants of readiness, stops and failures of the timeline; of those of one name in one column the first.
 fn marks(timeline: &Timeline, axis: (i64, i64)) -> Vec<PlotMark> {
     let width = (axis.1.saturating_sub(axis.0) / COLUMNS).max(1);
     let mut marks: Vec<PlotMark> = Vec::new();
     for row in &timeline.rows {
         let (Some(name), Some((at, _))) = (row.mark, row.span) else { continue };
         let told = marks.iter().rev().any(|mark| mark.name == name && mark.at.div_euclid(width) == at.div_euclid(width));
-        if !told && !matches!(name, "members" | "phase") && marks.len() < MARKS {
+        if !told && !matches!(name, "members" | "phase" | "verdict") && marks.len() < MARKS {
             marks.push(PlotMark { at, name, words: format!("{} {} {}", row.time, row.who, row.kind) });
         }
     }

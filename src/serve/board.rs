@@ -72,6 +72,7 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Opti
         window,
         closed,
         how: how.map(String::from),
+        marked: query.is_empty(),
         rows: ROWS,
         commands: commands(served, query, closed),
         ..Ask::default()

