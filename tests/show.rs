@@ -53,5 +53,7 @@ fn the_copy_of_a_log_is_not_shown_as_a_configuration() {
         assert_eq!(ran.code, Some(if name == "smoke.json" { 0 } else { 2 }), "{}", ran.stderr);
     }
     let ran = place.corr(&["show", "direct-run/logs/z-smoke-copy.json:1", "--run", "direct-run"]);
-    assert!(ran.stderr.contains("logs/smoke.json"), "which source has these bytes: {}", ran.stderr);
+    assert!(ran.stderr.contains("a copy of another source") && ran.stderr.contains("corr sources direct-run"), "{}", ran.stderr);
+    let ran = place.corr(&["sources", "direct-run"]);
+    assert!(ran.stdout.lines().any(|l| l.contains("z-smoke-copy.json") && l.contains("logs/smoke.json")), "{}", ran.stdout);
 }

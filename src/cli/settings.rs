@@ -45,9 +45,14 @@ pub(super) fn show(path: &str, place: Place, run: &str, args: &Args, out: &mut d
     // Of a run that is gone only the store is left, which holds no such files.
     let Ok((listing, _)) = run::list(&[run.to_string()]) else { return Ok(None) };
     let same = |found: &Path| matches!((std::fs::canonicalize(found), std::fs::canonicalize(path)), (Ok(a), Ok(b)) if a == b);
+    let Some(found) = listing.files.iter().find(|f| is_named(path, &f.key, &f.name) || same(&f.path)) else { return Ok(None) };
     // Other files may hold bodies, the copy of a log among them, and nothing here knows where.
-    let mut shown = listing.files.iter().filter(|f| is_asked(&f.key));
-    let Some(found) = shown.find(|f| is_named(path, &f.key, &f.name) || same(&f.path)) else { return Ok(None) };
+    if !is_asked(&found.key) {
+        bail!(
+            "{}: no events are read from it: a metric capture, a copy of another source, or what no format explains; `corr sources {run}` says which",
+            terminal(&found.name)
+        );
+    }
     let Some(Lines { name, line, around }) = lines(&found.path, &found.name, place, args.context, args.bodies)? else { return Ok(None) };
     match args.format {
         ShowFormat::Json => {

@@ -31,10 +31,12 @@ impl<'a> Writer<'a> {
         Ok(writer)
     }
 
-    /// A row of the timeline, as `corr timeline --format jsonl` has it.
+    /// A row of the timeline, as `corr timeline --format jsonl` has it: an `event`, or a `mark` that follows from others.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let mut line = timeline::json(row);
-        line["type"] = json!("event");
+        if row.known.is_none() {
+            line["type"] = json!("event");
+        }
         line["status"] = json!(row.status());
         self.line(&line)
     }

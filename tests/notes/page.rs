@@ -196,8 +196,8 @@ fn what_ends_markup_elsewhere_ends_none_here() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
     let (root, data) = whole(&page);
-    // The third file has the bytes of the second, and is read once with it.
-    assert_eq!(data["timeline"]["events"], 2 * messages.len());
+    // The third file has the bytes of the second, and is read once with it; the journal has a unit's start and a line of it.
+    assert_eq!(data["timeline"]["events"], 2 * messages.len() + 2);
     let raws: Vec<&str> = root.named("pre").iter().filter(|e| e.attribute("class") == "raw").map(|e| e.text.as_str()).collect();
     assert!(raws.iter().any(|raw| raw.contains("</pre></details></td></tr></table><iframe src=//x.y>")), "a record is shown as it stands");
     let shown = |text: &str| page.matches(text).count();

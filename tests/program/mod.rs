@@ -101,14 +101,15 @@ pub fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// Splits a command line as a shell does, for blanks and single quotes.
+/// Splits a command line as a shell does, for blanks and quotes.
 pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
-    let mut quoted = false;
+    let mut quoted = None;
     for c in line.chars() {
         match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
+            '\'' | '"' if quoted.is_none() => quoted = Some(c),
+            c if quoted == Some(c) => quoted = None,
+            ' ' if quoted.is_none() => words.push(String::new()),
             c => words.last_mut().expect("a word").push(c),
         }
     }

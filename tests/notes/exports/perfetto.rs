@@ -280,7 +280,7 @@ proptest! {
         writer.spans(&spans, &known).expect("memory");
         let loose: Vec<Loose> = rows
             .iter()
-            .map(|(id, track, start, ..)| Loose { track: names[*track].clone(), id: id.clone(), at: *start, cite: "a:1".into(), why: "no record of its end was read" })
+            .map(|(id, track, start, ..)| Loose { track: names[*track].clone(), id: id.clone(), at: 1_795_978_472_143_561_001 + start, cite: "a:1".into(), why: "no record of its end was read" })
             .collect();
         writer.loose(&loose, &known).expect("memory");
         let (written, _) = writer.end(Map::new()).expect("memory");

@@ -45,17 +45,21 @@ fn rows_are_those_of_the_timeline() {
     assert!(lines[0]["schema"] == "corr.report.v1" && lines.last().expect("lines")["schema"] == "corr.report.v1");
     let count = |kind: &str| kinds.iter().filter(|k| **k == kind).count();
     let timeline = place.corr(&["timeline", "sglang-run", "--limit", "0", "--format", "jsonl"]).stdout;
-    assert_eq!(count("event"), timeline.lines().count() - 1);
+    assert_eq!(count("event") + count("mark"), timeline.lines().count() - 1);
+    assert_eq!(count("mark"), timeline.lines().filter(|l| l.starts_with("{\"type\":\"mark\"")).count());
+    assert!(count("mark") > 0 && count("event") > count("mark"));
     // One for each edge of the table.
     assert_eq!(count("edge"), 22);
     let summary = lines.last().expect("lines");
     assert_eq!(
         (summary["matched"].as_u64(), summary["returned"].as_u64(), summary["cut"].as_u64()),
-        (Some(81), Some(count("event") as u64), Some(0))
+        (Some(81), Some((count("event") + count("mark")) as u64), Some(0))
     );
     assert_eq!(summary["notes"].as_u64(), Some(count("note") as u64));
     let cut = export(&place, &["jsonl", "sglang-run", "-n", "5"]).stdout;
-    assert!(cut.contains("\"code\":\"cut\"") && cut.matches("\"folded\":").count() == 5);
+    let cut: Vec<Value> = cut.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    assert!(cut.iter().any(|l| l["type"] == "note" && l["code"] == "cut"));
+    assert_eq!(cut.iter().filter(|l| l["type"] == "event" || l["type"] == "mark").count(), 5);
 }
 
 /// One header, times as RFC 3339 in UTC or nothing, and a status that says why.
@@ -101,7 +105,7 @@ proptest! {
         let lines = export(&place, &["jsonl", "run", "--all"]).stdout;
         prop_assert!(!unsafe_here(&lines));
         let lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
-        let told = lines.iter().filter(|l| l["type"] == "event").count();
+        let told = lines.iter().filter(|l| l["type"] == "event" || l["type"] == "mark").count();
         prop_assert_eq!(told, rows.len() - 1);
         let markdown = export(&place, &["markdown", "run", "--all"]).stdout;
         prop_assert!(!unsafe_here(&markdown));
