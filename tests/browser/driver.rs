@@ -5,11 +5,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+
+/// No page of these tests takes longer to read.
+const LOADED: Duration = Duration::from_secs(60);
 
 /// A browser with one window. It ends when this is dropped.
 pub struct Browser {
@@ -137,6 +140,12 @@ impl Browser {
     /// Opens a page and waits until it is loaded.
     pub fn open(&self, url: &str) {
         self.call("POST", "/url", json!({"url": url}));
+        // On a busy machine the driver may answer while the page is still read.
+        let began = Instant::now();
+        while self.text("document.readyState") != "complete" {
+            assert!(began.elapsed() < LOADED, "{url} is not loaded");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Opens a file.
