@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use program::{copy_tree, words};
+use serde_json::Value;
 
 /// A command of the README, with the block that stands below it as its answer.
 struct Shown {
@@ -104,6 +105,23 @@ fn every_command_of_the_readme_answers_as_it_is_shown() {
     }
     println!("{ran} commands ran, {compared} of them as shown");
     assert!(ran >= 30 && compared >= 8, "{ran} commands, {compared} answers");
+}
+
+/// The README begins with `cargo run`, which asks back where several programs are built by default and none is said to be meant.
+#[test]
+fn cargo_run_means_corr() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let asked = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    let known: Value = serde_json::from_slice(&asked.stdout).unwrap();
+    let members = known["workspace_default_members"].as_array().unwrap();
+    let packages = known["packages"].as_array().unwrap().iter().filter(|package| members.contains(&package["id"]));
+    let meant: Vec<&str> = packages.filter_map(|package| package["default_run"].as_str()).collect();
+    assert_eq!(meant, ["corr"]);
 }
 
 #[test]
