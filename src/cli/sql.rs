@@ -91,11 +91,14 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     // Every file of the run is looked at before a question is: a run that is none is said, not answered with no rows.
     asking.sources().map_err(anyhow::Error::msg)?;
     let prepared = prepare(&asking, &args.sql, limits)?;
-    let mut answer = prepared.engine.ask(&args.sql)?;
+    let mut answer = prepared.engine.ask(&args.sql).map_err(|e| asking.explained(e))?;
     if let Some(records) = &prepared.records {
         records.losses(&answer.reads).into_iter().for_each(|lost| asking.lost(lost));
     }
-    let rows = write(&mut answer, args.format, out)?;
+    let rows = write(&mut answer, args.format, out).map_err(|e| match e.downcast() {
+        Ok(failed) => asking.explained(failed),
+        Err(other) => other,
+    })?;
     if args.explain {
         let from: Vec<String> = answer.reads.iter().map(|r| format!("{} ({})", r.table, r.columns.join(", "))).collect();
         writeln!(err, "corr: read {}; conditions on text by reading each record that the others leave", terminal(&from.join("; ")))?;
@@ -146,10 +149,8 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     let patience = patience.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", args.patience))?;
     let patience = std::time::Duration::from_nanos(patience);
     let mut engine = corr_sql::cluster::connect(cluster, threads, patience)?;
-    let mut shards = 0;
-    for place in std::iter::once(&args.run).chain(&args.also) {
-        shards += shards::add(&mut engine, place)?;
-    }
+    let places: Vec<&str> = std::iter::once(&args.run).chain(&args.also).map(String::as_str).collect();
+    let shards = shards::add(&mut engine, &places)?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
         anyhow::bail!(
             "deltas is worked out from captures, not from rows: no cluster can plan it; ask it where the run is, without --cluster, or ask `samples`"

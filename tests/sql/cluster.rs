@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::ask;
-use crate::program::{Place, Ran, finish};
+use crate::program::{Place, Ran, copy_tree, finish, fixtures};
 
 /// How long a node may take to be there.
 const START: Duration = Duration::from_secs(60);
@@ -198,6 +198,37 @@ fn up_starts_nodes_and_ends_them() {
         assert!(began.elapsed() < START, "the scheduler outlives its parent");
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Shards of several runs in two places, asked together from a folder beside them. grep over the logs: 15 `Decode batch` and 9 `Prefill batch` in
+/// metrics-run, none in direct-run, whose router has 40 `request received`.
+#[test]
+fn shards_of_several_places() {
+    let place = Place::with("metrics-run");
+    copy_tree(&fixtures().join("direct-run"), &place.path("direct-run"));
+    std::fs::create_dir(place.path("beside")).expect("a directory");
+    let beside = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        finish(command.current_dir(place.path("beside")).spawn().expect("start corr"), b"")
+    };
+    for (run, shards) in [("../metrics-run", "../one"), ("../direct-run", "../two")] {
+        let written = beside(&["index", run, "--shards", shards]);
+        assert_eq!(written.code, Some(0), "{}", written.stderr);
+    }
+    let cluster = Cluster::start(&place, 1, &[]);
+    let url = cluster.url();
+    let ask = |sql: &str, places: [&str; 3]| {
+        let [first, second, third] = places;
+        let asked = ["sql", first, sql, "--also", second, "--also", third, "--cluster", &url, "--patience", "60s", "--format", "csv"];
+        let ran = beside(&asked);
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let sql = "SELECT kind, count(*) AS n FROM events WHERE kind IN ('decode_batch', 'prefill_batch', 'request_received') GROUP BY kind ORDER BY kind";
+    let said = |out: &str| (Some(0), out.to_string(), String::new());
+    let all = "kind,n\ndecode_batch,15\nprefill_batch,9\nrequest_received,40\n";
+    // A place that is named twice, by another way, counts once.
+    assert_eq!(ask(sql, ["../one", "../two", "../beside/../one"]), said(all));
+    assert_eq!(ask("SELECT sum(running_reqs) AS s FROM decode_batch", ["../two", "../one", "../two"]), said("s\n455\n"));
 }
 
 /// Shards in an object store that speaks S3: moto's server, where python has it.

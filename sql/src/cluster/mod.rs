@@ -19,7 +19,7 @@ use datafusion::prelude::SessionContext;
 pub use nodes::{Executor, Scheduler};
 pub use stores::Folder;
 
-use crate::engine::{Engine, config, runtime};
+use crate::engine::{Engine, config, quiet_runtime, runtime};
 use crate::error::SqlError;
 
 /// The port that a scheduler has where none is named.
@@ -48,7 +48,7 @@ impl Shared {
 pub fn connect(url: &str, threads: usize, patience: Duration) -> Result<Engine, SqlError> {
     let address = address(url)?;
     answers(&address)?;
-    let runtime = runtime(threads)?;
+    let runtime = quiet_runtime(threads)?;
     let context = runtime.block_on(async {
         let state = SessionStateBuilder::new()
             .with_config(config(threads))

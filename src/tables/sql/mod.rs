@@ -88,6 +88,23 @@ impl Asking {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).partial = true;
     }
 
+    /// A failure of the engine as it is told: where a file of the index is damaged, that is why.
+    pub fn explained(&self, error: SqlError) -> anyhow::Error {
+        if matches!(error, SqlError::Broken(_) | SqlError::Read(_))
+            && let Some(Ok(sources)) = self.sources.get()
+        {
+            for segment in sources.sources.iter().flat_map(|source| &source.segments) {
+                if let Err(damaged) = segment.check_columns() {
+                    return damaged.into();
+                }
+            }
+        }
+        match error {
+            SqlError::Broken(_) => anyhow::anyhow!("{error}; `corr index --rebuild` makes the index anew, if that is what was read"),
+            error => error.into(),
+        }
+    }
+
     /// What is to be said so far.
     pub fn told(&self) -> Told {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use corr_metrics::guard::guard;
 use corr_parsers::event::Event;
 use corr_parsers::ids;
 use corr_parsers::record::Record;
@@ -199,15 +200,16 @@ fn of_source(asking: &Asking, engine: &Engine, source: &Asked, made: &Path) -> R
     Ok(parts)
 }
 
+/// The path as the engine takes it: without `..`, which a run's own path may have.
 fn absolute(path: &Path) -> Result<PathBuf, String> {
-    std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))
+    path.canonicalize().map_err(|e| format!("{}: {e}; `corr index --rebuild` makes the index anew", path.display()))
 }
 
 /// Are all whole numbers of a column doubles without loss, by its statistics?
 fn small(path: &Path, column: &str) -> Result<bool, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}; `corr index --rebuild` makes the index anew", path.display());
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
-    let reader = SerializedFileReader::new(file).map_err(|e| failed(&e))?;
+    let reader = guard(|| SerializedFileReader::new(file)).map_err(|e| failed(&e))?.map_err(|e| failed(&e))?;
     let metadata = reader.metadata();
     let columns = metadata.file_metadata().schema_descr().columns().to_vec();
     let Some(at) = columns.iter().position(|c| c.name() == column) else { return Ok(true) };

@@ -52,12 +52,16 @@ pub struct Written {
 
 /// Writes the tables of a run to a folder, replacing what a run of this name left there.
 pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Result<Written> {
-    let folder = Folder::open(place)?;
+    let folder = Folder::create(place)?;
     let mut engine = Engine::local(limits)?;
     let records = Records::open(asking, &engine).map_err(anyhow::Error::msg)?;
     records.add_to(&mut engine, asking);
     super::add_made(&mut engine, asking);
     let shape = records.shape();
+    let explained = |failed: anyhow::Error| match failed.downcast() {
+        Ok(failed) => asking.explained(failed),
+        Err(other) => other,
+    };
     let mut written = Written::default();
     let temp = tempfile::tempdir().context("a place for files before they are sent")?;
     let run = safe_name(&asking.runs.iter().map(|r| last_part(r)).collect::<Vec<_>>().join("+"));
@@ -77,7 +81,7 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
             keys.join(", ")
         );
         let path = temp.path().join("events.parquet");
-        let (rows, bytes) = store(&engine, &sql, None, &path)?;
+        let (rows, bytes) = store(&engine, &sql, None, &path).map_err(explained)?;
         folder.upload(&format!("{name}/events.parquet"), &path)?;
         written.records += rows;
         written.bytes += bytes;
@@ -95,7 +99,8 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
     for (table, _) in MADE {
         let Some(columns) = columns::Table::named(table) else { continue };
         let path = temp.path().join("table.parquet");
-        let (_, bytes) = store(&engine, &format!("SELECT * FROM {table}"), Some(sheet::schema(columns.columns)), &path)?;
+        let (_, bytes) =
+            store(&engine, &format!("SELECT * FROM {table}"), Some(sheet::schema(columns.columns)), &path).map_err(explained)?;
         folder.upload(&format!("{name}/{table}.parquet"), &path)?;
         written.bytes += bytes;
         tables.insert(table.to_string(), vec![format!("{table}.parquet")]);
@@ -172,35 +177,60 @@ fn store(engine: &Engine, sql: &str, schema: Option<SchemaRef>, path: &std::path
     Ok((rows, std::fs::metadata(path)?.len()))
 }
 
-/// Makes the tables of shards known to an engine of a cluster.
-pub fn add(engine: &mut Engine, place: &str) -> anyhow::Result<usize> {
-    let folder = Folder::open(place)?;
-    let mut urls: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut shape = Shape { written: true, ..Shape::default() };
-    let mut shards = 0;
-    for file in folder.list()?.iter().filter(|file| file.ends_with(&format!("/{FILE}"))) {
-        let Some(bytes) = folder.get(file)? else { continue };
-        let shard: Shard = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{}: damaged; write it anew by `corr index --shards`", folder.url(file)))?;
-        if shard.schema != FORM {
-            bail!("{}: written by another version of corr; write it anew by `corr index --shards`", folder.url(file));
+/// What the shards of all places hold together.
+#[derive(Default)]
+struct Merged {
+    /// Their manifests: a shard that two places reach is one.
+    shards: BTreeSet<String>,
+    /// Files by table.
+    urls: BTreeMap<String, Vec<String>>,
+    shape: Shape,
+}
+
+impl Merged {
+    /// Takes the shards of a place in.
+    fn take(&mut self, place: &str) -> anyhow::Result<()> {
+        let folder = Folder::open(place)?;
+        let mut any = false;
+        for file in folder.list()?.iter().filter(|file| *file == FILE || file.ends_with(&format!("/{FILE}"))) {
+            let Some(bytes) = folder.get(file)? else { continue };
+            let shard: Shard = serde_json::from_slice(&bytes)
+                .with_context(|| format!("{}: damaged; write it anew by `corr index --shards`", folder.url(file)))?;
+            if shard.schema != FORM {
+                bail!("{}: written by another version of corr; write it anew by `corr index --shards`", folder.url(file));
+            }
+            any = true;
+            if self.shards.insert(folder.url(file)) {
+                self.add(&folder, file.strip_suffix(FILE).unwrap_or_default(), shard);
+            }
         }
-        let dir = file.strip_suffix(FILE).unwrap_or_default();
-        shards += 1;
+        if !any {
+            bail!("{place}: no shard; `corr index RUN --shards {place}` writes some");
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, folder: &Folder, dir: &str, shard: Shard) {
         for (table, files) in shard.tables {
-            urls.entry(table).or_default().extend(files.iter().map(|file| folder.url(&format!("{dir}{file}"))));
+            self.urls.entry(table).or_default().extend(files.iter().map(|file| folder.url(&format!("{dir}{file}"))));
         }
         for (name, kind) in shard.fields {
-            let known = shape.fields.entry(name).or_insert(kind);
+            let known = self.shape.fields.entry(name).or_insert(kind);
             *known = known.with(kind);
         }
         for (kind, names) in shard.kinds {
-            shape.kinds.entry(kind).or_default().extend(names);
+            self.shape.kinds.entry(kind).or_default().extend(names);
         }
     }
-    if shards == 0 {
-        bail!("{place}: no shard; `corr index RUN --shards {place}` writes some");
+}
+
+/// Makes the tables of all shards of some places known to an engine of a cluster; gives how many shards these are.
+pub fn add(engine: &mut Engine, places: &[&str]) -> anyhow::Result<usize> {
+    let mut merged = Merged { shape: Shape { written: true, ..Shape::default() }, ..Merged::default() };
+    for place in places {
+        merged.take(place)?;
     }
+    let Merged { shards, urls, shape } = merged;
     for (table, urls) in urls {
         let columns = match columns::Table::named(&table) {
             Some(known) => sheet::schema(known.columns),
@@ -210,5 +240,5 @@ pub fn add(engine: &mut Engine, place: &str) -> anyhow::Result<usize> {
         engine.add(&table, Table::Shared(Arc::new(Shared { urls, columns })));
     }
     shape.add_views(engine);
-    Ok(shards)
+    Ok(shards.len())
 }
