@@ -76,7 +76,8 @@ fn a_damaged_index_is_said() {
     assert_eq!(right.code, Some(0), "{}", right.stderr);
     assert!(right.stdout.contains("\"n\":15,\"s\":455,\"c\":15"), "{}", right.stdout);
     let mut said = 0;
-    let mut damaged: Vec<Vec<u8>> = [0, 1, 7, whole.len() / 2, whole.len() - 9, whole.len() - 1].iter().map(|n| whole[..*n].to_vec()).collect();
+    let mut damaged: Vec<Vec<u8>> =
+        [0, 1, 7, whole.len() / 2, whole.len() - 9, whole.len() - 1].iter().map(|n| whole[..*n].to_vec()).collect();
     for part in 0..16 {
         let mut bytes = whole.clone();
         let at = part * (whole.len() - 24) / 15;
@@ -103,6 +104,20 @@ fn a_damaged_index_is_said() {
 fn walkdir(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { walkdir(&path) } else { vec![path] }).collect()
+}
+
+/// Fields that are called as a column of every event, and as that column is called then: each has its own.
+#[test]
+fn fields_with_names_of_columns() {
+    let place = Place::new();
+    let record =
+        b"{\"time\":\"2026-11-29T18:00:00Z\",\"outcome\":\"a\",\"outcome_\":2,\"outcome__\":2.5,\"_x\":3,\"_x_\":4,\"fields_\":5}\n";
+    place.write("run/a.jsonl", record.repeat(3).as_slice());
+    let sql = "SELECT DISTINCT outcome_, outcome__, outcome___, _x_, _x__, fields__ FROM json_record";
+    let expected = [json!({"outcome_": "a", "outcome__": 2, "outcome___": 2.5, "_x_": 3, "_x__": 4, "fields__": 5})];
+    assert_eq!(rows(&place, "run", sql), expected);
+    assert_eq!(place.corr(&["index", "run"]).code, Some(0));
+    assert_eq!(rows(&place, "run", sql), expected);
 }
 
 /// Types of a field that differ from file to file: doubles where that loses nothing, text where it would.
