@@ -65,7 +65,8 @@ pub struct Invocation {
     pub outage: Option<Outage>,
     /// The first record of another process that may send requests to it.
     pub found_by_others: Option<Mark>,
-    /// The first record of another process that it is gone, once it was ready: what clients feel first.
+    /// The first record of another process that lost it, once it was ready: what clients feel first. A health check that was answered with
+    /// 503 is none, nor is what a process says that is stopping itself.
     pub lost_by_others: Option<Mark>,
     pub traps: Vec<Trap>,
     pub cannot_say: Vec<CannotSay>,
@@ -111,6 +112,13 @@ pub struct Instants {
     pub drained: Instant,
     /// The main process was gone.
     pub ended: Instant,
+}
+
+impl Instants {
+    /// Was it being stopped, whoever wanted it?
+    pub fn stops(&self) -> bool {
+        self.asked.happened() || self.stopping.happened()
+    }
 }
 
 /// How long each part took, or why that is not known.
@@ -200,7 +208,7 @@ pub enum Verdict {
     /// A node of a rank above 0: it prints no ready line, readiness is the first node's.
     NoReadyLineOfItsOwn,
     ReadyThenStopped,
-    /// Asked to stop; its end is not in the log.
+    /// It is being stopped; its end is not in the log.
     ReadyThenStopping,
     ReadyThenDied,
     /// Another run follows, and no line says how this one ended.

@@ -133,7 +133,10 @@ pub enum Fact {
         local: bool,
     },
     Batch,
+    /// It had a signal to stop, by its own word.
     Sigterm,
+    /// It shuts down; who wants it is not said.
+    ShutsDown,
     Draining {
         left: Option<u64>,
     },

@@ -47,10 +47,14 @@ impl Of<'_> {
         drafts.extend(self.happened(&instants.ready, Mark::Ready, "life.ready", format!("ready{after}")));
         drafts.extend(self.not_ready());
         drafts.extend(run.traps.iter().filter_map(|trap| self.trap(trap)));
-        let asked = if instants.asked.happened() { &instants.asked } else { &instants.stopping };
-        drafts.extend(self.happened(asked, Mark::Stop, "life.stop", "asked to stop".into()));
+        let stop = if instants.asked.happened() { (&instants.asked, "asked to stop") } else { (&instants.stopping, "began to stop") };
+        drafts.extend(self.happened(stop.0, Mark::Stop, "life.stop", stop.1.into()));
         if let Some(lost) = run.lost_by_others {
-            drafts.push(self.draft(Known::Exact, Mark::NotReady, "life.lost", "gone, as another process saw it".into(), lost, None));
+            let says = match instants.asked.upper().or(instants.stopping.upper()).is_some_and(|stop| stop.before(&lost)) {
+                true => "no longer sent to by another process, after its stop began",
+                false => "lost, as another process saw it",
+            };
+            drafts.push(self.draft(Known::Exact, Mark::NotReady, "life.lost", says.into(), lost, None));
         }
         let how = [("exit", &run.exit), ("result", &run.result)];
         let how: String = how.iter().filter_map(|(name, value)| Some(format!("; {name} {}", value.as_ref()?))).collect();

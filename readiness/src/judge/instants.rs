@@ -231,6 +231,12 @@ fn asked(run: &Run) -> Instant {
     if let Some(mark) = run.earliest(&[Point::Stopping, Point::Sigterm]) {
         return Instant::AtMost { mark, why: "the command came before systemd or the server acted on it" };
     }
+    if let Some(shuts) = run.first(Point::ShutsDown) {
+        return match run.first(Point::Crashed) {
+            Some(crashed) if crashed.before(&shuts) => Instant::never("nobody asked: it failed, and shut down by itself"),
+            _ => Instant::unknown("it says that it shuts down, not that somebody asked"),
+        };
+    }
     if let Some(mark) = run.first(Point::SignalSent) {
         return Instant::AtMost { mark, why: "a signal was sent on a client's request" };
     }
@@ -244,8 +250,9 @@ fn stopping(run: &Run) -> Instant {
     if let Some(mark) = run.first(Point::Stopping) {
         return Instant::Exact { mark };
     }
-    match run.first(Point::Sigterm) {
-        Some(mark) => Instant::AtMost { mark, why: "the server had the signal" },
+    match run.stop() {
+        Some(mark) if run.first(Point::Sigterm) == Some(mark) => Instant::AtMost { mark, why: "the server had the signal" },
+        Some(mark) => Instant::AtMost { mark, why: "the server says that it shuts down" },
         None if run.over() => Instant::never("nobody asked: it ended by itself"),
         None => Instant::never("no stop in the log"),
     }
@@ -255,7 +262,7 @@ fn drained(run: &Run) -> Instant {
     if let Some(mark) = run.first(Point::Drained) {
         return Instant::AtMost { mark, why: "the server looks every five seconds" };
     }
-    if run.has(Point::Stopping) || run.has(Point::Sigterm) {
+    if run.stop().is_some() {
         return Instant::unknown("no line says that no request was open");
     }
     Instant::never("no stop in the log")
@@ -275,7 +282,7 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
         }
         Some((_, mark)) => {
             // Only the main process says these; lines of its children are no proof that it was there.
-            let signs = [Point::Stopping, Point::Sigterm, Point::Drained].iter().filter_map(|point| run.last(*point));
+            let signs = [Point::Stopping, Point::Sigterm, Point::ShutsDown, Point::Drained].iter().filter_map(|point| run.last(*point));
             let lower = signs.filter(|sign| sign.before(&mark)).reduce(|a, b| if a.before(&b) { b } else { a });
             return Instant::bounds(lower, Some(mark), "systemd had seen its end; a clean exit has no line");
         }
@@ -288,7 +295,7 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
         let lower = lines.or(run.last(Point::ServerArgs)).or(Some(run.first));
         return Instant::bounds(lower, Some(next_first(next)), "between its last line and the first of the run that follows");
     }
-    match run.first(Point::Sigterm).or(run.first(Point::Crashed)) {
+    match run.stop().or(run.first(Point::Crashed)) {
         Some(_) => Instant::AtLeast { mark: lines.unwrap_or(run.last), why: "its last line; no line says that it ended" },
         None => Instant::never("no end in the log"),
     }

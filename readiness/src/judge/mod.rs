@@ -238,7 +238,7 @@ fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
     if cause::never_ran(run) {
         return Verdict::NeverRan;
     }
-    let asked = run.has(Point::Stopping) || run.has(Point::Sigterm);
+    let asked = run.stop().is_some();
     let over = run.over() || followed;
     if instants::warmup_failed_first(run) {
         return Verdict::ReadyLineAfterFailedWarmup;

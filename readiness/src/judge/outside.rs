@@ -110,7 +110,7 @@ fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
         Instant::Never { .. } if run.verdict == Verdict::NeverRan => {}
         Instant::Never { .. } | Instant::Unknown { .. } => {
             run.instants.ready = change.instant(POLL);
-            let asked = run.instants.asked.happened();
+            let asked = run.instants.stops();
             run.verdict = match run.verdict {
                 Verdict::NotReadyYet | Verdict::StartNotInLog => Verdict::Ready,
                 Verdict::NeverReady if asked => Verdict::ReadyThenStopped,
@@ -185,7 +185,7 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
                 run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
             }
             let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
-            if to_the_end && !run.instants.asked.happened() {
+            if to_the_end && !run.instants.stops() {
                 let says = "it stopped answering, nobody asked it to stop, and it never answered again".into();
                 let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
                 run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
