@@ -252,7 +252,9 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "server_ready" => Fact::ReadyLine,
         "warmup" => Fact::WarmingUp,
         "startup_failed" => startup_failed(event, payload),
-        "prefill_batch" | "decode_batch" => Fact::Batch,
+        "prefill_batch" | "decode_batch" => {
+            Fact::Batch { several: ["new_seqs", "running_reqs"].iter().any(|name| number(event, name).is_some_and(|n| n > 1)) }
+        }
         "access" => access(event),
         "sigterm" => Fact::Sigterm,
         "draining" => Fact::Draining { left: number(event, "remaining_reqs") },

@@ -132,7 +132,10 @@ pub enum Fact {
     Served {
         local: bool,
     },
-    Batch,
+    /// A batch; of several requests? A warm-up is one.
+    Batch {
+        several: bool,
+    },
     /// It had a signal to stop, by its own word.
     Sigterm,
     /// It shuts down; who wants it is not said.

@@ -387,9 +387,11 @@ impl Run {
             Fact::Registered => Point::Registered,
             Fact::Served { local: false } => Point::Served,
             Fact::Served { local: true } if self.has(Point::ReadyLine) => Point::ServedLocal,
-            // Before the server is ready, a batch is the warm-up's.
-            Fact::Batch
-                if self.opened == Opened::Midway || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) =>
+            // Before the server is ready, a batch of one request is the warm-up's.
+            Fact::Batch { several }
+                if *several
+                    || self.opened == Opened::Midway
+                    || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) =>
             {
                 Point::Batch
             }
@@ -403,7 +405,7 @@ impl Run {
                 Point::Crashed
             }
             Fact::Served { .. }
-            | Fact::Batch
+            | Fact::Batch { .. }
             | Fact::Draining { .. }
             | Fact::WarmingUp
             | Fact::Line

@@ -101,7 +101,15 @@ fn execd(run: &Run, before: Option<&Run>, verdict: Verdict) -> Instant {
     Instant::bounds(fork, proof, "between the start job and the first sign of the program")
 }
 
+/// Does any line of it show a model? A router and a frontend hold none: that their port is open says nothing of weights.
+fn holds_a_model(run: &Run) -> bool {
+    [Point::ServerArgs, Point::InitBegan, Point::LoadBegin, Point::LoadEnd, Point::Sized, Point::ReadyLine].iter().any(|point| run.has(*point))
+}
+
 fn loading(run: &Run) -> Instant {
+    if !holds_a_model(run) {
+        return Instant::unknown("no line of loading");
+    }
     if let Some(mark) = run.first(Point::LoadBegin) {
         return Instant::Exact { mark };
     }
@@ -114,6 +122,9 @@ fn loading(run: &Run) -> Instant {
 }
 
 fn loaded(run: &Run) -> Instant {
+    if !holds_a_model(run) {
+        return Instant::unknown("no line says that weights were loaded");
+    }
     let Some(last) = run.last(Point::LoadEnd) else {
         let before = run.earliest(&[Point::Sized, Point::Listening, Point::ReadyLine]);
         return match before {
@@ -185,6 +196,10 @@ fn ready(unit: &Unit, run: &Run, verdict: Verdict) -> Instant {
     }
     if !unit.unplaced.ready.is_empty() {
         return Instant::unknown("a ready line is of this unit or of another: the rendering names no unit");
+    }
+    if verdict == Verdict::WorkedWithoutReadyLine {
+        let why = "no ready line, and it worked on several requests at once: no warm-up does, and that a client was answered is not said";
+        return Instant::unknown(why);
     }
     if run.over() {
         return Instant::never("no ready line before its end");

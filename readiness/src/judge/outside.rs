@@ -62,7 +62,7 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
         let (old, new) = invocations.split_at_mut(at);
         let (Some(old), Some(new)) = (old.last(), new.first_mut()) else { continue };
         if new.outage.is_some() {
-            new.outage = Some(super::outage(&old.instants, &new.instants, known));
+            new.outage = Some(super::outage(old, &new.instants, known));
         }
     }
 }
@@ -112,12 +112,13 @@ fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
             run.instants.ready = change.instant(POLL);
             let asked = run.instants.stops();
             run.verdict = match run.verdict {
-                Verdict::NotReadyYet | Verdict::StartNotInLog => Verdict::Ready,
+                Verdict::NotReadyYet | Verdict::StartNotInLog | Verdict::WorkedWithoutReadyLine => Verdict::Ready,
                 Verdict::NeverReady if asked => Verdict::ReadyThenStopped,
                 Verdict::NeverReady => Verdict::ReadyThenDied,
                 other => other,
             };
             let says = "no ready line counts: a health poll was good".into();
+            run.traps.retain(|trap| trap.kind != TrapKind::StaleReadyLine);
             run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: run.instants.ready.cites() });
         }
         Instant::AtMost { mark, .. } | Instant::Within { before: mark, .. } => {
@@ -161,11 +162,35 @@ fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
         && !run.instants.first_served.happened()
     {
         run.instants.first_served = change.instant(CLIENT);
+        // Whoever answers a client is ready, whether or not a line says so.
+        let open = matches!(run.instants.ready, Instant::Never { .. } | Instant::Unknown { .. });
+        if open
+            && matches!(
+                run.verdict,
+                Verdict::NotReadyYet | Verdict::NeverReady | Verdict::StartNotInLog | Verdict::WorkedWithoutReadyLine
+            )
+        {
+            run.instants.ready = Instant::AtMost { mark: change.first, why: "no ready line; a client was answered" };
+            run.verdict = Verdict::ServedWithoutReadyLine;
+            let says = "the ready line is missing: ready no later than the first answer to a client".into();
+            run.traps.retain(|trap| trap.kind != TrapKind::StaleReadyLine);
+            run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: vec![change.first.cite] });
+        }
     }
+}
+
+/// The last poll or scrape that a run answered before one that it did not.
+fn answered(watch: &Watch, window: &Window<'_>) -> Option<Mark> {
+    let of = |changes: &Changes| {
+        let downs = changes.all.iter().filter(|change| !change.up).filter_map(|change| change.last_other);
+        downs.filter(|last| window.from.is_none_or(|from| !ends_before(last, from))).rfind(|last| window.until.is_none_or(|until| ends_before(last, until)))
+    };
+    super::later(of(&watch.health), of(&watch.scrapes))
 }
 
 /// A process that says nothing of its end: that it was there is known up to its last answer.
 fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+    run.last_answered = answered(watch, window);
     if !matches!(run.instants.ended, Instant::Never { .. } | Instant::AtLeast { .. }) {
         return;
     }
@@ -268,6 +293,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
             outage: None,
             found_by_others: None,
             lost_by_others: None,
+            last_answered: down.and_then(|down| down.last_other),
             traps: Vec::new(),
             cannot_say: Vec::new(),
             seen: Vec::new(),
@@ -275,7 +301,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         metrics(watch, &window, &mut run);
         clients(watch, &window, &mut run);
         if let Some(old) = runs.last() {
-            run.outage = Some(super::outage(&old.instants, &run.instants, known));
+            run.outage = Some(super::outage(old, &run.instants, known));
         }
         runs.push(run);
     }
