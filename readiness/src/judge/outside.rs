@@ -201,17 +201,23 @@ fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
         let writes = |change: &Change| run.last(Point::Line).is_some_and(|last| ends_before(&change.first, &last));
         if let Some(change) = down.filter(|change| !writes(change)) {
             let lower = run.instants.ended.lower().copied();
-            let lower = match (lower, change.last_other) {
+            let latest = |a: Option<Mark>, b: Option<Mark>| match (a, b) {
                 (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
                 (a, b) => a.or(b),
             };
+            // Whoever answers that it is not well is there.
+            let lower = latest(latest(lower, change.last_other), change.answered);
             // A server closes its port before its process ends: that is no upper bound.
             if let Some(mark) = lower {
                 run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
             }
             let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
             if to_the_end && !run.instants.stops() {
-                let says = "it stopped answering, nobody asked it to stop, and it never answered again".into();
+                let says = match change.answered {
+                    Some(_) => "its health was never good again, though it answered, and nobody asked it to stop",
+                    None => "it stopped answering, nobody asked it to stop, and it never answered again",
+                };
+                let says = says.into();
                 let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
                 run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
             }
@@ -241,7 +247,11 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         let down = down.filter(|down| until.is_none_or(|until| ends_before(&down.first, &until)));
         let window = Window { from: change.last_other.as_ref().or(Some(&change.first)), until: until.as_ref() };
         let found = change.instant(if is_health { POLL } else { SCRAPE });
+        let unwell = down.and_then(|down| down.answered);
         let ended = match (down, begins.get(at + 1)) {
+            (Some(Change { answered: Some(mark), .. }), _) => {
+                Instant::AtLeast { mark: *mark, why: "it answered that it is not well; when its process ended is not said" }
+            }
             (Some(down), _) => down.instant("between the last good and the first failed row: not answering is not yet ended"),
             (None, Some(next)) => next.instant("another process answered"),
             (None, None) => Instant::never("it answered to the end of the rows"),
@@ -266,6 +276,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         let none = || Err("no log of this process".to_owned());
         let verdict = match (is_health, instants.ended.happened()) {
             (true, true) => Verdict::ReadyThenDied,
+            (true, false) if unwell.is_some() => Verdict::ReadyEndNotInLog,
             (true, false) => Verdict::Ready,
             (false, _) => Verdict::StartNotInLog,
         };

@@ -784,3 +784,24 @@ fn a_router_loads_no_model() {
         assert!(matches!(instant, Instant::Unknown { .. }), "{instant:?}");
     }
 }
+
+/// A poll that is answered with 503 finds the process: it is not gone then, as one that is refused may be.
+#[test]
+fn an_answer_that_it_is_not_well_is_no_end() {
+    let judged = |log: bool, last: What| {
+        let mut machine = if log { bare_machine(&LIFE.replace('X', "1")) } else { Machine::new(Options::default()) };
+        machine.take_row(&row(2_000, 2_010, What::Health { up: false }));
+        machine.take_row(&row(4_000, 4_010, What::Health { up: true }));
+        machine.take_row(&row(6_000, 6_010, What::Unwell));
+        machine.take_row(&row(8_000, 8_010, last));
+        only(&machine.history()).invocations[0].clone()
+    };
+    for log in [true, false] {
+        let run = judged(log, What::Unwell);
+        assert_eq!(ms(&run.instants.ended), (Some(8_000), None), "{log}: {:?}", run.instants.ended);
+        assert!(!run.traps.iter().any(|trap| trap.says.contains("stopped answering")), "{:?}", run.traps);
+        assert_ne!(run.verdict, Verdict::ReadyThenDied);
+        // Refused later: there until the answer at least.
+        assert_eq!(ms(&judged(log, What::Health { up: false }).instants.ended), (Some(6_000), None));
+    }
+}
