@@ -54,7 +54,7 @@ impl Of<'_> {
         }
         let how = [("exit", &run.exit), ("result", &run.result)];
         let how: String = how.iter().filter_map(|(name, value)| Some(format!("; {name} {}", value.as_ref()?))).collect();
-        let took = lengths.stop_to_end.as_ref().map_or(String::new(), |l| format!(", {} after it was asked to stop", words::length(l)));
+        let took = lengths.stop_to_end.as_ref().map_or(String::new(), |l| format!(", {} after it began to stop", words::length(l)));
         drafts.extend(self.happened(
             &instants.ended,
             self.end(),

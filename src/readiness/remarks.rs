@@ -107,7 +107,7 @@ fn outages<'h>(found: &'h Readiness, unit: &'h UnitHistory) -> Vec<Outage<'h>> {
     let before = unit.invocations.last();
     // A last run that ended by itself is no restart, and away from then on.
     let lost = |run: &Invocation| run.traps.iter().any(|trap| trap.kind == TrapKind::ReadyThenLost);
-    if let Some(last) = before.filter(|run| (run.instants.ended.happened() || lost(run)) && !run.instants.asked.happened())
+    if let Some(last) = before.filter(|run| (run.instants.ended.happened() || lost(run)) && !run.instants.stops())
         && let Some(since) = last.instants.ended.lower().or(last.instants.ended.upper()).and_then(|mark| mark.wall)
     {
         let how = format!("run {} {}, and no other one followed", unit.invocations.len(), words::verdict(last.verdict));

@@ -38,7 +38,7 @@ fn last(unit: &Unit) -> impl Iterator<Item = (usize, &Invocation)> {
 
 fn cites(run: &Invocation) -> Vec<Place> {
     let instants = &run.instants;
-    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.ended];
+    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.stopping, &instants.ended];
     let mut cites: Vec<Place> = Vec::new();
     for cite in all.into_iter().flat_map(Instant::cites).chain(run.traps.iter().flat_map(|trap| trap.cites.iter().copied())) {
         if !cites.contains(&cite) {
