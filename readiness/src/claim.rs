@@ -72,13 +72,12 @@ fn open(least: Option<i64>, most: Option<i64>) -> String {
 fn compared(length: &Length, limit: i64, what: &str) -> Answer {
     let cites = length.cites.clone();
     match (length.least, length.most) {
-        (Some(least), _) if least > limit => {
-            Answer::DoesNotHold { says: format!("{what} took at least {} s, more than {} s", seconds_down(least), seconds_down(limit)), cites }
-        }
+        (Some(least), _) if least > limit => Answer::DoesNotHold {
+            says: format!("{what} took at least {} s, more than {} s", seconds_down(least), seconds_down(limit)),
+            cites,
+        },
         (_, Some(most)) if most <= limit => Answer::Holds { says: format!("{what} took at most {} s", seconds_up(most.max(0))), cites },
-        (least, most) => {
-            Answer::CannotBeKnown { why: format!("{what} took {}", open(least, most)), cites }
-        }
+        (least, most) => Answer::CannotBeKnown { why: format!("{what} took {}", open(least, most)), cites },
     }
 }
 

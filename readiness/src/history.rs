@@ -70,7 +70,7 @@ pub struct Invocation {
     pub lost_by_others: Option<Mark>,
     pub traps: Vec<Trap>,
     pub cannot_say: Vec<CannotSay>,
-    /// The last poll or scrape that it answered, if one was not answered after it.
+    /// The last poll that it answered well, if one was not after it.
     pub last_answered: Option<Mark>,
     /// Each point that was seen, for those who need more than instants.
     pub seen: Vec<(Point, Seen)>,
@@ -144,7 +144,7 @@ pub struct Lengths {
 pub enum Sign {
     /// The first sign of its stop: until then it was there for whoever asked.
     Stop,
-    /// Its last answer or work for a client, or the last poll or scrape that it answered.
+    /// Its last answer or work for a client, or the last poll that it answered.
     Answer,
     /// Its last line, or the record of its end: that it answered until then is not said.
     Line,

@@ -7,9 +7,9 @@ use corr_parsers::stamp::SECOND;
 
 use super::files::{self, File};
 use super::known::Of;
+use super::records::Begun;
 use super::table::{Asked, Table};
 use super::whose::{self, Whose};
-use super::records::Begun;
 use super::{Basis, Cite, Fact, Who, ends, records};
 use crate::query::phases::{self, Phase};
 use crate::query::sources::Sources;

@@ -417,7 +417,11 @@ fn an_outage_is_the_same_everywhere() {
         let mark = told["rows"].as_array().unwrap().iter().find(|row| row["says"].as_str().is_some_and(|says| says.starts_with(&name)));
         let mark = mark.unwrap_or_else(|| panic!("no mark {name}"));
         assert!(mark["cite"] == lines[0] && mark["says"].as_str().unwrap().ends_with(&length), "{mark:#}");
-        assert_eq!([&mark["from"]["start_ns"], &mark["to"]["end_ns"]], [&window["since"]["wall"][0], &window["until"]["wall"][1]], "{mark:#}");
+        assert_eq!(
+            [&mark["from"]["start_ns"], &mark["to"]["end_ns"]],
+            [&window["since"]["wall"][0], &window["until"]["wall"][1]],
+            "{mark:#}"
+        );
         let row = chart.lines().find(|line| line.contains(&format!("`{name}`"))).unwrap_or_else(|| panic!("{chart}"));
         assert!(row.contains(&length) && row.ends_with(&format!("| `{}` `{}` |", lines[0], lines[1])), "{row}");
         let line = text.lines().find(|line| line.contains(&format!("window {name} "))).unwrap_or_else(|| panic!("{text}"));

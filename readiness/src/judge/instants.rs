@@ -103,7 +103,9 @@ fn execd(run: &Run, before: Option<&Run>, verdict: Verdict) -> Instant {
 
 /// Does any line of it show a model? A router and a frontend hold none: that their port is open says nothing of weights.
 fn holds_a_model(run: &Run) -> bool {
-    [Point::ServerArgs, Point::InitBegan, Point::LoadBegin, Point::LoadEnd, Point::Sized, Point::ReadyLine].iter().any(|point| run.has(*point))
+    [Point::ServerArgs, Point::InitBegan, Point::LoadBegin, Point::LoadEnd, Point::Sized, Point::ReadyLine]
+        .iter()
+        .any(|point| run.has(*point))
 }
 
 fn loading(run: &Run) -> Instant {

@@ -1,7 +1,7 @@
 //! Causes, verdicts, traps, instants and lengths in words.
 
-use corr_readiness::history::{Away, Cause, Ending, Instants, Sign, TrapKind, Verdict};
 use corr_parsers::stamp::SECOND;
+use corr_readiness::history::{Away, Cause, Ending, Instants, Sign, TrapKind, Verdict};
 use corr_readiness::time::{Length, Measured, length_text};
 use corr_readiness::{Instant, Mark};
 
@@ -209,7 +209,10 @@ mod tests {
         // A stamp of whole seconds stands for its second.
         assert_eq!(within(mark(0, SECOND), mark(3 * SECOND, SECOND)), "2026-11-29T19:13:20Z … 2026-11-29T19:13:23Z");
         // Of 20.895190500 to 23.914385400 nothing is left out.
-        assert_eq!(within(mark(895_190_500, 1_000), mark(3_914_384_400, 1_000)), "2026-11-29T19:13:20.895190Z … 2026-11-29T19:13:23.914386Z");
+        assert_eq!(
+            within(mark(895_190_500, 1_000), mark(3_914_384_400, 1_000)),
+            "2026-11-29T19:13:20.895190Z … 2026-11-29T19:13:23.914386Z"
+        );
         assert_eq!(moment(1_500, 1_000_000, true), "1970-01-01T00:00:00.001Z");
         assert_eq!(moment(2_000_000, 1_000_000, true), "1970-01-01T00:00:00.002Z");
     }

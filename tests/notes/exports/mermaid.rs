@@ -68,7 +68,16 @@ proptest! {
 
 #[test]
 fn an_end_that_was_not_seen_has_no_bar() {
-    let window = Window { unit: "u".into(), what: What::Ready, number: 1, since: 0, until: None, length: None, how: String::new(), cites: Vec::new() };
+    let window = Window {
+        unit: "u".into(),
+        what: What::Ready,
+        number: 1,
+        since: 0,
+        until: None,
+        length: None,
+        how: String::new(),
+        cites: Vec::new(),
+    };
     let text = write(&[window], &[]).expect("a window");
     assert!(!text.contains("mermaid") && text.contains("| not seen | unknown |") && text.contains("1 have no end that was seen"), "{text}");
     assert!(write(&[], &[]).is_none());
