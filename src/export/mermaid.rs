@@ -101,7 +101,7 @@ pub fn write(windows: &[Window], remarks: &[String]) -> Option<String> {
             Some(until) => (words::moment(until, 1_000_000, outage), format!("{} s", seconds_down(until.saturating_sub(window.since)))),
             None => ("not seen".into(), "unknown".into()),
         };
-        let length = window.length.clone().unwrap_or(length);
+        let length = markdown_cell(window.length.as_deref().unwrap_or(&length));
         let cites: Vec<String> = window.cites.iter().map(|cite| markdown_code(cite)).collect();
         let (name, how) = (markdown_code(&window.name()), markdown_cell(&window.how));
         let _ = writeln!(out, "| {name} | {from} | {to} | {length} | {how} | {} |", cites.join(" "));
