@@ -206,8 +206,8 @@ fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
 /// The last poll that a run answered before one that it did not.
 fn answered(polls: &Changes, window: &Window<'_>) -> Option<Mark> {
     let downs = polls.all.iter().filter(|change| !change.up).filter_map(|change| change.last_other);
-    let of_it = downs.filter(|last| window.from.is_none_or(|from| !ends_before(last, from)));
-    of_it.filter(|last| window.until.is_none_or(|until| ends_before(last, until))).last()
+    let mut of_it = downs.filter(|last| window.from.is_none_or(|from| !ends_before(last, from)));
+    of_it.rfind(|last| window.until.is_none_or(|until| ends_before(last, until)))
 }
 
 /// A process that says nothing of its end: that it was there is known up to its last answer. Is that what these rows show?
