@@ -169,6 +169,9 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
     };
     if let Some(raw) = &event.stamp {
         let zone = match raw.zone {
+            Zone::Utc if record.format.is_some_and(|format| format.name.starts_with("gateway")) && !text_of(raw).ends_with('Z') => {
+                "it names no zone: this program writes UTC".to_string()
+            }
             Zone::Utc => "it is UTC by itself".to_string(),
             Zone::Offset(east) => format!("it names its offset, {}", rule_name(corr_parsers::clock::Rule::Fixed(east))),
             Zone::Monotonic => "it counts from a start, not from a date".to_string(),

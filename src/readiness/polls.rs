@@ -79,7 +79,7 @@ impl Calls {
             }
             None => return,
         };
-        self.polls |= matches!(what, What::Health { .. });
+        self.polls |= matches!(what, What::Health { .. } | What::Unwell);
         self.calls.push(Call { cite, target: at, from, until, what });
     }
 }
@@ -139,8 +139,10 @@ fn read(event: &Event<'_>, format: &str, by_name: bool) -> Option<(Target, What)
             Some(Value::Bool(up)) => Some(*up),
             _ => None,
         });
-        let up = good.or(said).or(failed.then_some(false))?;
-        return Some((target, What::Health { up: up && !failed }));
+        let up = good.or(said).or(failed.then_some(false))? && !failed;
+        // Status 0 is a connection that could not be made, in curl's word.
+        let answered = status.is_some_and(|status| status >= 100.0);
+        return Some((target, if answered && !up { What::Unwell } else { What::Health { up } }));
     }
     if kind != "client_request" || path.is_some_and(|path| !asks_tokens(path)) {
         return None;

@@ -38,7 +38,7 @@ fn last(unit: &Unit) -> impl Iterator<Item = (usize, &Invocation)> {
 
 fn cites(run: &Invocation) -> Vec<Place> {
     let instants = &run.instants;
-    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.ended];
+    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.stopping, &instants.ended];
     let mut cites: Vec<Place> = Vec::new();
     for cite in all.into_iter().flat_map(Instant::cites).chain(run.traps.iter().flat_map(|trap| trap.cites.iter().copied())) {
         if !cites.contains(&cite) {
@@ -75,7 +75,7 @@ fn life(base: Base<'_>, places: &Places, unit: &Unit, at: usize, run: &Invocatio
         ready: when(&run.instants.ready),
         ended: when(&run.instants.ended),
         start_to_ready: length(Some(&run.lengths.start_to_ready)),
-        away: length(run.outage.as_ref().map(|outage| &outage.end_to_ready)),
+        away: run.outage.as_ref().and_then(|outage| outage.window.as_ref()).map_or(String::new(), words::away_length),
         traps: run.traps.iter().map(|trap| format!("{}: {}", words::trap(trap.kind), trap.says)).collect(),
         cites: cites(run).into_iter().map(cite).filter(|cite| !cite.text.is_empty()).collect(),
     }

@@ -108,7 +108,11 @@ fn declared_clock(rule: Rule, text: &str, by: &str) -> Clock {
 fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
     if !facts.needs_rule() {
         if facts.zoned > 0 {
-            return Ok(Clock { how: How::Zoned, evidence: "every stamp names its zone or is an epoch time".into(), ..Clock::assumed() });
+            return Ok(Clock {
+                how: How::Zoned,
+                evidence: "every stamp names its zone, is an epoch time, or is UTC by its format".into(),
+                ..Clock::assumed()
+            });
         }
         let evidence = match (facts.from_boot, facts.monotonic) {
             (true, _) => "stamps count from boot and name no date",

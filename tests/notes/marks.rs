@@ -165,6 +165,14 @@ fn the_killed_worker_of_dynamo_captures() {
         let (from, to) = bounds(outage(&marks, 2, proc).unwrap_or_else(|| panic!("{name}: no outage in {marks:#?}")));
         assert!(from.is_some_and(|from| from <= gone) && to.is_none_or(|to| to > starts[1]), "{name}: {from:?} {to:?}");
         kills += 1;
+        // No worker is lost to others before somebody told it to end.
+        for event in timeline.iter().filter(|row| row["event"] == "sigterm") {
+            let (other, told) = (event["proc"].as_str().expect("a process"), ns(&event["t_unix"]).expect("a time"));
+            let number = if other == proc { 2 } else { 1 };
+            if let Some(lost) = of(&marks, "life.lost", number, other) {
+                assert!(bounds(lost).1.is_some_and(|by| told < by), "{name} {other}: {lost:#}");
+            }
+        }
         if let Some(lost) = find("life.lost", 1) {
             let (from, to) = bounds(lost);
             assert!(to.is_some_and(|to| killed < to) && from.is_some_and(|from| from < starts[1]), "{name}: {lost:#}");

@@ -35,8 +35,12 @@ pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &m
         )?;
         for gap in one.gaps.iter().take(GAPS) {
             let mut why = gap.cause.word().to_string();
-            if gap.failures > 0 {
-                why.push_str(&format!(", {} failed scrapes", gap.failures));
+            match gap.failed {
+                Some((from, to)) => {
+                    why.push_str(&format!(", {} from {} to {}", gap.failures, dial.show(from), dial.show(to)));
+                }
+                None if gap.failures > 0 => why.push_str(&format!(", {} failed scrapes", gap.failures)),
+                None => {}
             }
             if gap.fell.0 > 0 {
                 why.push_str(&format!(", {} of {} counters fell", gap.fell.0, gap.fell.1));
@@ -76,6 +80,8 @@ pub fn json(captured: &Captured<'_>, covered: &[Coverage]) -> Json {
                         "length_ns": gap.to.saturating_sub(gap.from),
                         "cause": gap.cause,
                         "failed_scrapes": gap.failures,
+                        "failed_from": gap.failed.map(|(from, _)| dial.show(from)),
+                        "failed_to": gap.failed.map(|(_, to)| dial.show(to)),
                         "counters_fell": gap.fell.0,
                         "counters": gap.fell.1,
                     })
