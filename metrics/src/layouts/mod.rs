@@ -143,6 +143,11 @@ pub fn claim(candidates: &[Candidate]) -> Claims {
     claims
 }
 
+/// A file's name without the ending of a packer.
+pub fn unpacked(name: &str) -> &str {
+    [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
 /// The layout of a name.
 pub fn by_name(name: &str) -> Option<&'static Layout> {
     LAYOUTS.iter().find(|l| l.name == name)
