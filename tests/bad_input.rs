@@ -340,8 +340,6 @@ fn many_fields_and_deep_json() {
     assert_eq!(self::rows(&ask(&place, "f12:* OR kind:server_ready")).len(), 2);
 }
 
-/// Every file of a store, cut, overwritten at its end or gone: the answer is the same as from the whole store, read from the sources where it must
-/// be, and what is damaged is named.
 /// The smallest whole number there is has no opposite; beside a ratio its column is one of doubles.
 #[test]
 fn the_smallest_whole_number_beside_a_ratio() {
@@ -357,6 +355,8 @@ fn the_smallest_whole_number_beside_a_ratio() {
     }
 }
 
+/// Every file of a store, cut, overwritten at its end or gone: the answer is the same as from the whole store, read from the sources where it must
+/// be, and what is damaged is named.
 #[test]
 fn a_damaged_store() {
     let place = Place::with("direct-run");

@@ -118,7 +118,11 @@ fn targets_that_are_too_many_are_told() {
     let row = |at: usize| format!("{{\"t_start\": 1795979600.0, \"t_end\": 1795979600.0, \"status\": 200, \"target\": \"s{at}\"}}\n");
     place.write("run/health.jsonl", (0..4_099).map(row).collect::<String>().as_bytes());
     let ran = place.corr(&["ready", "run", "--unit", "s7"]);
-    assert!(ran.stdout.contains("3 polls in run/health.jsonl: no unit, left out: the source names more than 4096 targets"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("3 polls in run/health.jsonl: no unit, left out: the source names more than 4096 targets"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
