@@ -40,19 +40,20 @@ pub struct Process {
 /// The logs of processes, and copies that are not read, each with the source that it repeats.
 pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
     let mut found = Vec::new();
-    let mut folders: HashMap<(String, String), Vec<&str>> = HashMap::new();
+    let mut folders: HashMap<(String, String), HashSet<&str>> = HashMap::new();
     for (number, source) in sources.sources.iter().enumerate() {
         let Some((host, unit)) = owner(source, sources) else { continue };
         if !unit.is_empty() {
-            folders.entry((host.clone(), unit.clone())).or_default().push(folder(&source.key));
+            folders.entry((host.clone(), unit.clone())).or_default().insert(folder(&source.key));
         }
         found.push(Process { source: number, host, unit });
     }
     // What only holds requests is of a process if another log of it is there.
     let names: HashSet<(String, String)> = found.iter().map(|p| (p.host.clone(), p.unit.clone())).collect();
+    let known: HashSet<usize> = found.iter().map(|p| p.source).collect();
     for (number, source) in sources.sources.iter().enumerate() {
         let stream = source.key.ends_with(".stdout.log") || source.key.ends_with(".stderr.log");
-        if stream && source.format == "sglang-json" && !found.iter().any(|p| p.source == number) {
+        if stream && source.format == "sglang-json" && !known.contains(&number) {
             let (host, unit) = named(source);
             if names.contains(&(host.clone(), unit.clone())) {
                 found.push(Process { source: number, host, unit });
@@ -70,7 +71,8 @@ pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
         }
     }
     let copies = copies(sources, &found);
-    found.retain(|process| !copies.iter().any(|(copy, _)| *copy == process.source));
+    let repeated: HashSet<usize> = copies.iter().map(|(copy, _)| *copy).collect();
+    found.retain(|process| !repeated.contains(&process.source));
     (found, copies)
 }
 
