@@ -72,7 +72,8 @@ impl<'a> Writer<'a> {
         let (Some(start), Some(end)) = (spans.iter().map(|s| s.start).min(), spans.iter().map(|s| s.end).max()) else {
             return Ok(());
         };
-        self.left_out.some("events from before 1970, which OTLP has no times for", request.seen.iter().filter(|s| !fits(s.at)).count() as u64);
+        self.left_out
+            .some("events from before 1970, which OTLP has no times for", request.seen.iter().filter(|s| !fits(s.at)).count() as u64);
         let ids: Vec<String> = spans.iter().map(|span| span_id(&request.name, span, &span.name, span.start)).collect();
         let root = match &ids[..] {
             [only] => only.clone(),
@@ -257,7 +258,8 @@ mod tests {
         let mut writer = Writer::new(&mut out);
         writer.request(request).unwrap();
         let left_out = writer.left_out.iter().map(|(why, count)| (why.to_string(), count)).collect();
-        let exports = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice::<Json>(line).unwrap());
+        let exports =
+            out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice::<Json>(line).unwrap());
         let of = |list: &Json| list.as_array().cloned().unwrap();
         let resources = exports.flat_map(|export| of(&export["resourceSpans"]));
         (resources.flat_map(|resource| of(&resource["scopeSpans"][0]["spans"])).collect(), left_out)

@@ -107,8 +107,7 @@ fn evidence(captured: &Captured<'_>, id: SeriesId, falls: &[Fall], scrapes: &Scr
     let Some(endpoint) = capture.get(id).map(|s| s.endpoint) else { return Vec::new() };
     let counts = |other: &u32| {
         let other = SeriesId(*other);
-        other != id
-            && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
+        other != id && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
     };
     let mine = captured.series(endpoint);
     let others: Vec<u32> = mine.iter().copied().filter(counts).collect();

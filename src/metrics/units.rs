@@ -43,7 +43,8 @@ const ENDINGS: &[(&str, Unit)] = &[
 /// The unit of a name; `None` where it says none. What is counted up (`_total`) has the unit of what is counted.
 pub fn of_name(name: &str) -> Option<Unit> {
     let name = name.strip_suffix("_total").unwrap_or(name);
-    let says = |ending: &str| name.ends_with(ending) || matches!(name, "tokens" | "bytes" | "blocks") && ending.strip_prefix('_') == Some(name);
+    let says =
+        |ending: &str| name.ends_with(ending) || matches!(name, "tokens" | "bytes" | "blocks") && ending.strip_prefix('_') == Some(name);
     ENDINGS.iter().find(|(ending, _)| says(ending)).map(|(_, unit)| *unit)
 }
 

@@ -75,14 +75,7 @@ fn of_source(number: usize, source: &Asked) -> Option<Calls> {
 
 impl Calls {
     /// `places` has the place of each target in `targets`.
-    fn take(
-        &mut self,
-        places: &mut HashMap<Target, usize>,
-        target: Target,
-        what: What,
-        times: Option<(Stamp, Stamp)>,
-        cite: Cite,
-    ) {
+    fn take(&mut self, places: &mut HashMap<Target, usize>, target: Target, what: What, times: Option<(Stamp, Stamp)>, cite: Cite) {
         let Some((from, until)) = times else { return };
         self.polls |= matches!(what, What::Health { .. });
         let at = match places.get(&target) {
