@@ -349,7 +349,7 @@ fn the_smallest_whole_number_beside_a_ratio() {
     // The same in the other order: there the column is one of doubles before the whole number comes.
     let other = [row("1.5"), row(smallest), row("7")].concat();
     let place = place(&[("a.jsonl", file.as_bytes()), ("b.jsonl", other.as_bytes())]);
-    for (query, want) in [("a>1.4", 4), ("a>=7", 2), ("a<0", 2), ("a>-9223372036854775807 a<7", 2)] {
+    for (query, want) in [("a:>1.4", 4), ("a:>=7", 2), ("a:<0", 2), ("a:>-9223372036854775807 a:<7", 2)] {
         let ran = ask(&place, query);
         assert_eq!((ran.code, rows(&ran).len()), (FOUND, want), "{query}\n{}\n{}", ran.stdout, ran.stderr);
     }
