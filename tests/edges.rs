@@ -2,6 +2,8 @@
 //! never from what corr prints. Captures are those of shared/cases (`CORR_CASES`, else `../shared/cases`); without them those tests say that they
 //! were skipped.
 
+#[path = "program/cases.rs"]
+mod cases;
 #[path = "edges/citations.rs"]
 mod citations;
 #[path = "edges/common.rs"]

@@ -451,8 +451,12 @@ impl<'a> Judge<'a> {
                 for (no, (x, x_cite)) in &a.requests {
                     let Some((y, y_cite)) = b.requests.get(no) else { continue };
                     let (Some(x), Some(y)) = (x, y) else { continue };
-                    let same = worker(x_cite).is_none() || worker(y_cite).is_none() || worker(x_cite) == worker(y_cite);
-                    if x != y && same {
+                    // Nearly all agree: whose they are is asked of the others only.
+                    if x == y {
+                        continue;
+                    }
+                    let (x_worker, y_worker) = (worker(x_cite), worker(y_cite));
+                    if x_worker.is_none() || y_worker.is_none() || x_worker == y_worker {
                         let request = self.identity.requests.get(*no).map(|r| r.name().to_string()).unwrap_or_default();
                         found.push(Disagreement { request, one: (*one_at, *x, *x_cite), other: (*other_at, *y, *y_cite) });
                     }

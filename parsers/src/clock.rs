@@ -20,7 +20,7 @@ pub enum Rule {
     Named(chrono_tz::Tz),
 }
 
-/// How a clock's rule was found, best first (DESIGN.md section 4).
+/// How a clock's rule was found, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
     /// `corr.toml` or `--tz`.
@@ -82,7 +82,7 @@ pub struct Aligner {
 }
 
 /// A stamp that goes back by less than this is no sign of a DST fold. journald prints the source's own stamps in the order of receipt,
-/// so they go back by up to 16 ms (formats/journald.md 0.4); a fold is seen as a step of up to an hour.
+/// so they go back by up to 16 ms; a fold is seen as a step of up to an hour.
 const JITTER: i64 = 10 * SECOND;
 
 impl Aligner {

@@ -361,6 +361,9 @@ fn spans(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
         writer.request(request)?;
     }
     let (traces, spans) = (writer.traces, writer.spans);
+    for (why, count) in writer.left_out.iter() {
+        left_out.some(why, count);
+    }
     writeln!(err, "{} traces, {} spans{}", grouped(traces), grouped(spans), without_end(&loose))?;
     said(opened, scoped, &told, None, &left_out, traces > 0, err)
 }

@@ -34,7 +34,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::render::paint::When;
 
-/// Exit codes (DESIGN.md 10).
+/// Exit codes.
 pub mod exit {
     /// Found, or done.
     pub const FOUND: i32 = 0;

@@ -1,6 +1,7 @@
 //! What the counters that are signals did in a scope, from the run's metric captures.
 
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 
 use corr_evidence::compiled::{Edges, SignalRef};
 use corr_evidence::definition::Signal;
@@ -8,7 +9,7 @@ use corr_evidence::ledger::SourceLedger;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Counter;
 use corr_metrics::catalogue::{Group, Parts};
-use corr_metrics::coverage::{self, Gap};
+use corr_metrics::coverage::{Coverage, Gap, Scraped};
 use corr_metrics::model::{EndpointId, Kind, canonical};
 use corr_metrics::window::Window;
 use corr_metrics::window::counter::Answer;
@@ -32,7 +33,7 @@ pub fn of(run: &Run, asked: &Asked<'_>, edges: &Edges, scope: &Scope, ledgers: &
     let whole = scope.extent(ledgers);
     for captured in asked.captures.iter().filter(|c| !c.is_log()) {
         let around = Around::of(run, captured);
-        let asking = Asking { captured, around: &around, scope, whole, ledgers, workers };
+        let asking = Asking { captured, around: &around, scope, whole, ledgers, workers, covered: Covered::default() };
         for (at, signal) in edges.all() {
             if let Some(metric) = &signal.metric {
                 asking.family(at, signal, metric, &mut counters);
@@ -49,6 +50,15 @@ struct Asking<'a> {
     whole: Option<(i64, i64)>,
     ledgers: &'a [SourceLedger],
     workers: &'a [Worker],
+    covered: Covered<'a>,
+}
+
+/// How the capture's endpoints were scraped, found once for all counters.
+#[derive(Default)]
+struct Covered<'a> {
+    scraped: OnceCell<Scraped<'a>>,
+    /// By the window's ends, on the capture's clock.
+    within: RefCell<HashMap<(i64, i64), Vec<Coverage>>>,
 }
 
 impl Asking<'_> {
@@ -194,11 +204,16 @@ impl Asking<'_> {
     /// What part of the window was not scraped.
     fn gap(&self, endpoint: EndpointId, window: Window) -> Option<String> {
         let capture = self.captured.capture();
-        let ask = self.around.ask(capture, (window.from(), window.to()));
-        let covered = coverage::of_endpoints(capture, &ask).into_iter().find(|c| c.id == Some(endpoint))?;
+        let ends = (window.from(), window.to());
+        let mut within = self.covered.within.borrow_mut();
+        let all = within.entry(ends).or_insert_with(|| {
+            let scraped = self.covered.scraped.get_or_init(|| Scraped::of(capture));
+            scraped.endpoints(&self.around.ask(capture, ends))
+        });
+        let covered = all.iter().find(|c| c.id == Some(endpoint))?;
         let longest: &Gap = covered.gaps.iter().max_by_key(|g| g.to.saturating_sub(g.from))?;
         let dial = self.captured.dial();
-        let more = covered.gaps.len() - 1;
+        let more = covered.gaps.len().saturating_sub(1);
         let others = if more == 0 { String::new() } else { format!(", and {more} more") };
         Some(format!("not scraped from {} to {} ({}){others}", dial.show(longest.from), dial.show(longest.to), longest.cause.word()))
     }

@@ -172,6 +172,11 @@ impl Captured<'_> {
         std::borrow::Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
     }
 
+    /// Numbers of an endpoint's series.
+    pub fn series(&self, endpoint: EndpointId) -> &[u32] {
+        self.series.get(endpoint.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// When an endpoint was scraped.
     pub fn scrapes(&self, endpoint: EndpointId) -> &Scrapes {
         static UNKNOWN: LazyLock<Scrapes> = LazyLock::new(Scrapes::unknown);
@@ -222,7 +227,7 @@ impl Captured<'_> {
 fn scrapes(capture: &Capture, endpoint: EndpointId, series: &[u32]) -> Scrapes {
     let kept = capture.endpoint(endpoint).and_then(Scrapes::of_endpoint);
     let scrapes = kept.unwrap_or_else(|| Scrapes::new(capture.samples.times(series.iter().copied())));
-    let mut restarts = resets::told(capture, endpoint);
+    let mut restarts = resets::told(capture, series);
     restarts.extend(resets::shown(capture, series));
     scrapes.with_restarts(restarts)
 }

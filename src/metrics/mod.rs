@@ -13,6 +13,7 @@ pub mod occupied;
 pub mod ratios;
 pub mod span;
 pub mod sums;
+pub mod units;
 pub mod workers;
 
 pub use asked::{Asked, Captured, Hit};

@@ -1,6 +1,7 @@
 //! The sources that a question goes to, each with the index that can answer for it, as far as that is still true.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -224,8 +225,10 @@ pub fn find<'r>(
     let mut others = 0;
     let mut gone_stale = 0;
     let mut from_store = Vec::new();
+    let by_key: HashMap<&str, &Source> =
+        looked.map(|run| run.sources.iter().rev().map(|source| (source.key.as_str(), source)).collect()).unwrap_or_default();
     for found in &listing.files {
-        let source = looked.and_then(|r| r.sources.iter().find(|s| s.key == found.key));
+        let source = by_key.get(found.key.as_str()).copied();
         let entry = manifest.sources.get(&found.key);
         // Standard input is never what an index was made of.
         let usable = entry.filter(|e| found.key != "-" && source.is_none_or(|s| crate::store::update::reads_alike(e, s)));

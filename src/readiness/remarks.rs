@@ -1,6 +1,7 @@
 //! What restarts do to a run's coverage: a server that went away while it was measured, and gaps in metrics that are restarts.
 
 use corr_metrics::coverage::{self, Cause};
+use corr_metrics::window::resets;
 use corr_readiness::history::{Invocation, TrapKind};
 use corr_readiness::{Options as Servers, UnitHistory};
 
@@ -130,7 +131,7 @@ fn gaps(run: &Run, asked: &Asked<'_>) -> Vec<Gap> {
                 endpoint: endpoint.clone(),
                 from: gap.from.saturating_add(offset),
                 to: gap.to.saturating_add(offset),
-                fell: gap.fell.0 > 1 && gap.fell.0.saturating_mul(2) > gap.fell.1,
+                fell: resets::together(gap.fell.0, gap.fell.1),
             }));
         }
     }

@@ -1,6 +1,6 @@
 //! What each source's stamps mean: the zone, how it was found, and how well it holds.
 //!
-//! Per source, best first (DESIGN.md 4): declared → every stamp zoned → the envelope's stamp, an epoch number or a neighbouring zoned stamp
+//! Per source, best first: declared → every stamp zoned → the envelope's stamp, an epoch number or a neighbouring zoned stamp
 //! beside the naive one → an id that a zoned source has too → the `TZ` that a recorded command sets → UTC, assumed. Only samples are read, but
 //! for stamps without a year, which need one pass over their source.
 

@@ -4,6 +4,7 @@
 //! the manifest replaced, and only after that are segments removed that no manifest names. A kill at any moment leaves the old manifest with all
 //! its segments, or the new one with all of its own.
 
+use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::ControlFlow;
@@ -130,9 +131,10 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
     let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| !o.unchanged(&s.stat)));
-    let sets: Vec<&(&'static str, Set)> = crate::run::captures::sets(run).collect();
-    let of_sets = sets.iter().map(|(layout, set)| captures::to_read(old.kept_captures(), layout, set)).sum::<u64>();
-    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + of_sets);
+    let sets: Vec<ToKeep<'_>> = crate::run::captures::sets(run)
+        .map(|(layout, set)| ToKeep { layout, set, bytes: captures::to_read(old.kept_captures(), layout, set) })
+        .collect();
+    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + sets.iter().map(|set| set.bytes).sum::<u64>());
     let task = Task {
         dir,
         old,
@@ -186,16 +188,23 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     Ok(report)
 }
 
+/// A set of capture files.
+struct ToKeep<'r> {
+    layout: &'static str,
+    set: &'r Set,
+    /// So many are read; 0 where what is kept still holds.
+    bytes: u64,
+}
+
 /// Brings the metric captures up to date.
-fn keep_captures(task: &Task<'_>, sets: &[&(&'static str, Set)], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
+fn keep_captures(task: &Task<'_>, sets: &[ToKeep<'_>], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
     crate::run::captures::hold(sets.len());
     let old = task.old.kept_captures();
-    let update = |(layout, set): &&(&'static str, Set)| {
+    let update = |ToKeep { layout, set, bytes }: &ToKeep<'_>| {
         let n = task.number.fetch_add(1, Ordering::Relaxed);
         let (aside, place) = (format!("new-{n}"), format!("cap-{}-{n}", task.generation));
-        let bytes = captures::to_read(old, layout, set);
         let done = captures::update(task.dir, old, layout, set, (&aside, &place)).map_err(io_error(&task.dir.join(place)))?;
-        match task.progress.advance(bytes) {
+        match task.progress.advance(*bytes) {
             ControlFlow::Break(()) => Err(UpdateError::Build(BuildError::Cancelled)),
             ControlFlow::Continue(()) => Ok(done),
         }
@@ -267,11 +276,11 @@ fn generation_of(name: &str) -> Option<u64> {
 /// Removes what no manifest names: segments of older generations and what a killed writer left. Readers that hold files of them open keep them.
 fn clean(dir: &Path, manifest: &Manifest) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let named: HashSet<&str> = manifest.dirs().collect();
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let named = manifest.dirs().any(|dir| dir == name);
         let ours = name.starts_with("seg-") || name.starts_with("cap-") || name.starts_with("new-");
-        if ours && !named {
+        if ours && !named.contains(name.as_str()) {
             // What cannot be removed now is tried again by the next writer.
             let _ = std::fs::remove_dir_all(entry.path());
         }

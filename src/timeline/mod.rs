@@ -12,7 +12,7 @@ mod row;
 use std::collections::{BTreeMap, VecDeque};
 
 pub use keep::most_telling;
-pub use kinds::Mark;
+pub use kinds::{Mark, PROBES};
 pub use row::{Folded, Known, Order, Range, Row};
 
 use crate::cli::grouped;

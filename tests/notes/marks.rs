@@ -1,23 +1,10 @@
 //! Marks of lives and of edges: against what drivers did and references say of real captures (never given to corr), and by hand on the fixtures.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::program::{Place, copy_tree};
-
-/// A folder of the cases; `None`, and said, where it is not here.
-fn cases(below: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    let path = root.join(below);
-    if path.is_dir() {
-        println!("read: {below}");
-        return Some(path);
-    }
-    println!("skipped: {below} is not here (CORR_CASES names the folder)");
-    None
-}
+use crate::program::{Place, cases, copy_tree};
 
 /// All marks of an answer.
 fn marks(place: &Place, args: &[&str]) -> Vec<Value> {

@@ -87,6 +87,44 @@ fn polls_alone_are_intervals() {
     assert!(ran.stdout.contains("no log of it is here: seen from outside only"), "{}", ran.stdout);
 }
 
+/// A URL that differs in each poll is one server: none of 6,000 polls is lost, and its end is seen after more than there are targets.
+#[test]
+fn polls_with_urls_of_their_own_are_of_one_server() {
+    let place = Place::new();
+    let began = 1_795_979_600;
+    // One a second; from the 5,001st on nobody answers.
+    let row = |at: usize| {
+        let outcome = if at < 5_000 { "\"status\": 200" } else { "\"error\": \"ClientConnectorError\"" };
+        format!("{{\"t_start\": {0}.0, \"t_end\": {0}.0, {outcome}, \"url\": \"http://127.0.0.1:30000/health?t={at}\"}}\n", began + at)
+    };
+    place.write("run/health.jsonl", (0..6_000).map(row).collect::<String>().as_bytes());
+    let (answer, ran) = ready(&place, &["run"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let seen = answer["seen_from_outside"].as_array().unwrap();
+    assert_eq!(seen.len(), 1, "{seen:#?}");
+    assert_eq!((&seen[0]["target"], &seen[0]["rows"]), (&"http://127.0.0.1:30000".into(), &6_000.into()));
+    let runs = runs(&answer, "http://127.0.0.1:30000");
+    assert_eq!(runs.len(), 1);
+    // Between the last poll that was answered and the first that was not.
+    let second = |number: usize| (began + number) as i64 * 1_000_000_000;
+    let (after, by) = bounds(&runs[0]["instants"]["ended"]);
+    assert!(after.unwrap() >= second(4_999) && by.unwrap() <= second(5_001), "{:#}", runs[0]["instants"]["ended"]);
+}
+
+/// What is not told apart is told.
+#[test]
+fn targets_that_are_too_many_are_told() {
+    let place = Place::new();
+    let row = |at: usize| format!("{{\"t_start\": 1795979600.0, \"t_end\": 1795979600.0, \"status\": 200, \"target\": \"s{at}\"}}\n");
+    place.write("run/health.jsonl", (0..4_099).map(row).collect::<String>().as_bytes());
+    let ran = place.corr(&["ready", "run", "--unit", "s7"]);
+    assert!(
+        ran.stdout.contains("3 polls in run/health.jsonl: no unit, left out: the source names more than 4096 targets"),
+        "{}",
+        ran.stdout
+    );
+}
+
 #[test]
 fn claims_and_their_exit_codes() {
     let place = Place::with("restart-run");
