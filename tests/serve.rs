@@ -133,6 +133,49 @@ fn no_locator_leads_out_of_the_run() {
     assert_eq!(serving.get("/query.json?q=the-secret").json()["summary"]["matched"], 1);
 }
 
+/// Whoever asks learns nothing of the machine's other files: one that is there is answered as one that is not.
+#[test]
+fn no_window_tells_of_files_outside_the_run() {
+    let place = Place::with("direct-run");
+    place.write("there.log", b"[2026-11-29 18:49:08] outside\n");
+    let serving = Serving::start(&place, &["direct-run"]);
+    let here = place.path("").display().to_string();
+    let pairs = [
+        ("/etc/hostname".to_string(), "/etc/hostnome".to_string()),
+        (format!("{here}there.log"), format!("{here}their.log")),
+        ("there.log".into(), "their.log".into()),
+        ("../there.log".into(), "../their.log".into()),
+        (format!("{here}direct-run/../there.log"), format!("{here}direct-run/../their.log")),
+    ];
+    for (there, gone) in &pairs {
+        for place in ["", ":1", "@0", ":1%C2%B12s"] {
+            for path in ["/", "/query.json"] {
+                let answer = |name: &str| {
+                    let answer = serving.get(&format!("{path}?around={name}{place}"));
+                    assert_eq!(answer.status, 400, "{path} {name}{place}: {}", answer.body);
+                    answer.body.replace(name, "NAME")
+                };
+                assert_eq!(answer(there), answer(gone), "{path} {there}{place}");
+            }
+        }
+    }
+    // The run's own records are found by the names that corr prints.
+    assert_eq!(serving.get("/query.json?around=logs/router.log:42&span=1s").status, 200);
+}
+
+/// An error repeats what was asked; `curl` shows it as it is.
+#[test]
+fn an_error_as_json_acts_on_no_terminal() {
+    let place = Place::with("sglang-run");
+    let serving = Serving::start(&place, &["sglang-run"]);
+    for (asked, said) in [("window=a%C2%9B2Jb", "\\u009b2J"), ("window=a%E2%80%AEb", "\\u202e"), ("q=(%C2%9B2J%E2%80%AE", "\\u009b2J\\u202e")] {
+        let answer = serving.get(&format!("/query.json?{asked}"));
+        assert_eq!(answer.status, 400, "{asked}");
+        assert!(!answer.body.contains(['\u{9b}', '\u{202e}']) && answer.body.contains(said), "{}", answer.body);
+        assert!(answer.json()["error"].is_string());
+    }
+}
+
 /// Questions: what the address says, and the same as arguments.
 const QUESTIONS: &[(&str, &[&str])] = &[
     ("q=kind:route_decision+overlap_blocks:%3E0", &["kind:route_decision overlap_blocks:>0"]),

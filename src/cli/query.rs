@@ -244,15 +244,27 @@ pub(crate) fn ask(
         return Ok(Err(none));
     }
     let window = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
-    let question = Question { window, ..question(args, expr)? };
-    let answer = answer::ask(&question, &sources.sources)?;
+    let (question, answer) = ask_in(args, expr, sources, window)?;
     Ok(Ok(Asked { question, answer, how: times.how }))
 }
 
+/// Asks sources in a window that is known.
+pub(crate) fn ask_in(args: &Args, expr: Expr, sources: &Sources, window: Window) -> anyhow::Result<(Question, Answer)> {
+    let question = Question { window, ..question(args, expr)? };
+    let answer = answer::ask(&question, &sources.sources)?;
+    Ok((question, answer))
+}
+
 /// Writes an answer as `--format json` has it.
-pub(crate) fn write_json(args: &Args, asked: &Asked, sources: &Sources, started: Instant, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn write_json(
+    args: &Args,
+    (question, answer): (&Question, &Answer),
+    sources: &Sources,
+    started: Instant,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let text = args.query.join(" ");
-    let told = Told { args, text: &text, question: &asked.question, answer: &asked.answer, sources, started, joined: None };
+    let told = Told { args, text: &text, question, answer, sources, started, joined: None };
     told.write(When::Never, out)?;
     Ok(())
 }
@@ -328,7 +340,7 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
-pub(super) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
+pub(crate) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
         None => Ok(Rule::Fixed(0)),
         Some(text) => read_rule(text).with_context(|| crate::run::declared::bad_zone(text)),

@@ -96,11 +96,11 @@ fn cut(mut bytes: Vec<u8>) -> Raw {
 
 /// A line of a file that holds no events: a plan, a launch command.
 fn line(base: Base<'_>, text: &str, small: &mut BTreeMap<String, Option<Vec<String>>>) -> Option<Raw> {
-    let (path, place) = locate::locator(text, None).ok()?;
+    let (path, place) = locate::split(text)?;
     let Place::Line(number) = place else { return None };
     let source = base.run.sources.iter().find(|s| s.name == path)?;
     let read = || small_text(&source.path).filter(|t| !t.contains('\0')).map(|t| masked(&t).lines().map(String::from).collect());
-    let lines = small.entry(path).or_insert_with(read).as_ref()?;
+    let lines = small.entry(path.to_string()).or_insert_with(read).as_ref()?;
     let at = usize::try_from(number).ok()?.checked_sub(1)?;
     Some(cut(lines.get(at)?.clone().into_bytes()))
 }
