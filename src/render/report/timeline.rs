@@ -83,10 +83,11 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
             }
             let mut last = String::new();
             for mark in timeline.rows.iter().filter(|row| row.mark.is_some()) {
-                let Some((at, _)) = mark.span else { continue };
+                // What began before the window would seem to begin at its edge.
+                let Some((at, _)) = mark.span.filter(|(at, _)| (from..=to).contains(at)) else { continue };
                 let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
                 let class = if mark.mark == Some("failure") { "tick serious" } else { "tick" };
-                let x = format!("{:.0}", (share.clamp(0.0, 1.0) * WIDTH - 1.0).max(0.0));
+                let x = format!("{:.0}", (share * WIDTH - 1.0).max(0.0));
                 // A second one in the same place would not be seen.
                 if std::mem::replace(&mut last, x.clone()) == x {
                     continue;
@@ -189,4 +190,22 @@ fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, day: Option<
         });
         html.element("td", &[("class", "where")], |html| cites::cites(html, &event.cites, records));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Density;
+
+    #[test]
+    fn ticks_are_of_marks_inside() {
+        let mark = |at: i64| EventRow { span: Some((at, at + 1)), mark: Some("ready"), ..EventRow::default() };
+        let density = Density { from: 1_000, width: 100, events: vec![1; 10], serious: vec![0; 10], unstamped: 0 };
+        let timeline = Timeline { rows: vec![mark(0), mark(1_500), mark(9_000)], density, ..Timeline::default() };
+        let mut html = Html::new();
+        super::density(&mut html, &timeline, Some((1_000, 2_000)));
+        let html = html.into_string();
+        assert_eq!(html.matches("class=\"tick").count(), 1, "{html}");
+        assert!(html.contains("class=\"tick\" x=\"499\""), "the middle of 1000, and half of its width before: {html}");
+    }
 }
