@@ -128,8 +128,8 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     let shown = terminal(&args.output.display().to_string()).into_owned();
     let file = if to_stdout { None } else { Some(file::File::read(&args.output).with_context(|| shown.clone())?) };
     let there = file.as_ref().and_then(|f| f.bytes.as_deref()).unwrap_or_default();
-    if !there.is_empty() && !there.starts_with(b"<!DOCTYPE html>") {
-        bail!("{shown}: there is a file that is no page; nothing was written, name another one");
+    if !there.is_empty() && !there.starts_with(render::report::BEGIN.as_bytes()) {
+        bail!("{shown}: there is a file that is no page of corr report; nothing was written, name another one");
     }
     let opened = Opened::open(&asking, Some(&args.output).filter(|_| !to_stdout).map(PathBuf::as_path))?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
@@ -178,6 +178,9 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
             file.replace(page.as_bytes()).with_context(|| shown.clone())?;
             writeln!(err, "{shown}: written, {} bytes", super::grouped(page.len() as u64))?;
         }
+    }
+    for note in report.covered.notes.iter().chain(&report.series.none) {
+        writeln!(err, "corr: {}", terminal(note))?;
     }
     for (name, why) in &report.covered.not_read {
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;

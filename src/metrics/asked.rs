@@ -14,6 +14,7 @@ use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
+use crate::run::declared::did_you_mean;
 use crate::run::source::{Class, NotRead};
 use crate::store::captures::Kept;
 
@@ -100,6 +101,18 @@ impl<'r> Asked<'r> {
             }
         }
         out
+    }
+
+    /// That no series is meant, with a name that is near.
+    pub fn none_such(&self, selector: &Selector) -> String {
+        let names: Vec<&str> = self.captures.iter().flat_map(|c| c.catalogue.families.iter().map(|g| g.name.as_str())).collect();
+        let near = selector.name().and_then(|name| match names.contains(&name) {
+            true => Some(format!("; `{name}` is there, with other labels")),
+            false => did_you_mean(name, &names)
+                .or_else(|| names.iter().find(|n| n.contains(name)).copied())
+                .map(|near| format!("; did you mean `{near}`?")),
+        });
+        format!("{}: no such series in {} captures{}", selector.text, self.captures.len(), near.unwrap_or_default())
     }
 
     /// The members that one of the selectors means; all of them without any.

@@ -26,6 +26,7 @@ use crate::query::rows;
 use crate::query::sources::Sources;
 use crate::readiness;
 use crate::run::Run;
+use crate::run::source::NotRead;
 
 /// A run, open for questions: it is opened once and asked as often as one likes.
 #[derive(Clone, Copy)]
@@ -90,11 +91,12 @@ pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Result<Report, String
         true => marks::all(&found, &evidence, &judged, base.sources, base.captures, ask.window),
     };
     let (timeline, told) = timeline::of(base, &question, ask, axis, marks)?;
-    let covered = covered::of(base, &evidence, &told, ask.closed);
-    let facts = facts::of(base);
+    let (facts, of_facts) = facts::of(base);
+    let logged = plots::logged(base, ask, plots::fields().chain(figures::fields()));
+    let others: Vec<&NotRead> = of_facts.iter().chain(&logged.not_read).collect();
+    let covered = covered::of(base, &evidence, &told, &others, ask.closed);
     let pipeline = pipeline::of(&evidence, &judged, ask);
     let lives = lives::of(base, &found, ask.window);
-    let logged = plots::logged(base, ask, plots::fields().chain(figures::fields()));
     let series = plots::of(base, &logged, ask, axis, &covered, &timeline);
     let figures = figures::of(base, &logged, &evidence, &judged, ask);
     let records = cites::read(base, &cites::all(&timeline, &facts, &pipeline, &lives, &figures));

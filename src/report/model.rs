@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use corr_metrics::model::EndpointId;
 use serde::Serialize;
 
 /// Everything that a report says of a run, or of a window of it.
@@ -81,6 +82,8 @@ pub struct Covered {
     pub captures: Vec<CaptureRow>,
     /// What was not read, with the reason.
     pub not_read: Vec<(String, String)>,
+    /// What else a reader should know of how it was read.
+    pub notes: Vec<String>,
     /// What of a complete run is not there.
     pub missing: Vec<MissingRow>,
     /// Sources whose stamps' zone nothing says.
@@ -115,6 +118,9 @@ pub struct CaptureRow {
 /// How an endpoint was scraped over the window.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EndpointRow {
+    /// Which endpoint of the capture; `None` of one that was never scraped.
+    #[serde(skip)]
+    pub id: Option<EndpointId>,
     pub name: String,
     /// Share of the window outside gaps, 0 to 1.
     pub fraction: f64,
@@ -314,6 +320,8 @@ pub struct Plots {
     pub plots: Vec<Plot>,
     /// Names of families that were left out.
     pub left_out: Vec<String>,
+    /// Of series that were asked for and are not drawn, why.
+    pub none: Vec<String>,
     /// Marks of the timeline, on every plot: UTC ns, name, citation.
     pub marks: Vec<PlotMark>,
 }

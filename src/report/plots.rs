@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use corr_metrics::catalogue::Parts;
 use corr_metrics::known::LOG;
-use corr_metrics::model::{Kind, Sample, SeriesId};
+use corr_metrics::model::{EndpointId, Kind, Sample, SeriesId};
 use corr_metrics::select::Selector;
 use corr_metrics::window::gauge;
 
+use super::covered::gap_row;
 use super::model::{Cite, Covered, GapRow, Plot, PlotLine, PlotMark, Plots, Timeline};
 use super::{Ask, Base};
 use crate::metrics::asked::{Asked, Captured, Hit, title};
@@ -73,8 +74,7 @@ pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'stat
 
 /// Plots what is asked, or what says most.
 pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)>, covered: &Covered, timeline: &Timeline) -> Plots {
-    let Some(axis) = axis else { return Plots::default() };
-    let mut found = Plots { marks: marks(timeline, axis), ..Plots::default() };
+    let mut found = Plots { marks: axis.map_or(Vec::new(), |axis| marks(timeline, axis)), ..Plots::default() };
     let names: Vec<String> = if ask.series.is_empty() {
         FAMILIES.iter().map(|name| name.to_string()).chain(FIELDS.iter().map(|field| format!("{LOG}{field}"))).collect()
     } else {
@@ -86,17 +86,26 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)
     for selector in &selectors {
         let of = if selector.of_log() { logged } else { base.captures };
         let hits = of.hits(std::slice::from_ref(selector));
+        let mut drawn = 0;
         let mut rest = &hits[..];
         while let Some(first) = rest.first() {
             let same = |hit: &Hit<'_>| std::ptr::eq(hit.captured, first.captured) && std::ptr::eq(hit.group, first.group);
             let (family, others) = rest.split_at(rest.iter().take_while(|hit| same(hit)).count());
             rest = others;
-            let Some(plot) = plot(family, ask, axis, covered) else { continue };
+            let Some(plot) = axis.and_then(|axis| plot(family, ask, axis, covered)) else { continue };
+            drawn += 1;
             if found.plots.len() < most {
                 found.plots.push(plot);
             } else {
                 found.left_out.push(format!("{} of {}", plot.family, plot.capture));
             }
+        }
+        if drawn == 0 && !ask.series.is_empty() {
+            found.none.push(match (hits.is_empty(), selector.of_log()) {
+                (true, true) => format!("{}: no record has such a field with a number", selector.text),
+                (true, false) => of.none_such(selector),
+                (false, _) => format!("{}: no sample of it lies on the axis of this report", selector.text),
+            });
         }
     }
     found
@@ -112,6 +121,7 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
     let series: Vec<SeriesId> = hits.iter().flat_map(drawn).collect();
     let rates = kind == Kind::Counter || matches!(first.member.parts, Parts::Histogram { .. });
     let mut lines = Vec::new();
+    let mut too_large = false;
     for id in &series {
         let samples = captured.capture().samples.between(id.0, placed.window.from(), placed.window.to());
         let (Some(from), Some(to)) = (samples.first(), samples.last()) else { continue };
@@ -119,7 +129,9 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
         let pieces = if captured.is_log() {
             values(&samples, i64::MAX)
         } else if rates {
-            steps(&samples, limit)
+            let (pieces, left_out) = steps(&samples, limit);
+            too_large |= left_out;
+            pieces
         } else {
             values(&samples, limit)
         };
@@ -148,8 +160,10 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
     for ((_, line), name) in lines.iter_mut().zip(names) {
         line.name = name;
     }
-    let endpoints: BTreeSet<String> = hits.iter().filter_map(|hit| captured.capture().endpoint(hit.member.endpoint)).map(title).collect();
-    let note = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
+    let endpoints: BTreeSet<EndpointId> = hits.iter().map(|hit| hit.member.endpoint).collect();
+    let error = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
+    let too_large = too_large.then(|| "where no line is drawn between two samples, a rate may be too large for a number".to_string());
+    let note = error.into_iter().chain(too_large).reduce(|a, b| format!("{a}; {b}"));
     Some(Plot {
         family: first.group.name.clone(),
         capture: captured.name.clone(),
@@ -175,17 +189,32 @@ fn drawn(hit: &Hit<'_>) -> Vec<SeriesId> {
     }
 }
 
-/// Gaps of these endpoints; where they differ only those that all have.
-fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<String>) -> Vec<GapRow> {
+/// When none of these endpoints was scraped.
+fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<EndpointId>) -> Vec<GapRow> {
     let Some(row) = covered.captures.iter().find(|row| row.name == captured.name) else { return Vec::new() };
-    let mut of = row.endpoints.iter().filter(|e| endpoints.contains(&e.name) || endpoints.len() == row.endpoints.len());
-    let Some(first) = of.next() else { return Vec::new() };
-    let mut gaps = first.gaps.clone();
-    for other in of {
-        let also = |gap: &GapRow| other.gaps.iter().any(|o| o.from < gap.to && gap.from < o.to);
-        gaps.retain(also);
+    let offset = captured.dial().to_utc().map_or(0, |(offset, _)| offset);
+    let own = |gaps: &[GapRow]| -> Vec<(i64, i64, String)> {
+        gaps.iter().map(|gap| (gap.from.saturating_sub(offset), gap.to.saturating_sub(offset), gap.cause.clone())).collect()
+    };
+    // Of an endpoint that nothing is known of it cannot be said.
+    let of = |id: &EndpointId| row.endpoints.iter().find(|e| e.id == Some(*id)).map_or(Vec::new(), |e| own(&e.gaps));
+    let shared = endpoints.iter().map(of).reduce(|a, b| in_both(&a, &b)).unwrap_or_default();
+    shared.iter().map(|(from, to, cause)| gap_row(captured, (*from, *to), cause)).collect()
+}
+
+/// What lies in a gap of either list, each by time; with both causes, where they differ.
+fn in_both(a: &[(i64, i64, String)], b: &[(i64, i64, String)]) -> Vec<(i64, i64, String)> {
+    let mut found = Vec::new();
+    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+        let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+        if from < to {
+            let cause = if one.2.split(" / ").any(|cause| cause == other.2) { one.2.clone() } else { format!("{} / {}", one.2, other.2) };
+            found.push((from, to, cause));
+        }
+        if one.1 <= other.1 { left.next() } else { right.next() };
     }
-    gaps
+    found
 }
 
 type Points = Vec<(i64, f64)>;
@@ -209,25 +238,28 @@ fn values(samples: &[Sample], limit: i64) -> Vec<Points> {
     pieces
 }
 
-/// What a counter counted a second from each sample to the next; a fall begins a new piece, since nobody knows what was counted across it.
-fn steps(samples: &[Sample], limit: i64) -> Vec<Points> {
+/// What a counter counted a second from each sample to the next; a fall begins a new piece, since nobody knows what was counted across it. Second, whether
+/// some rate is too large for a number, and left out.
+fn steps(samples: &[Sample], limit: i64) -> (Vec<Points>, bool) {
     let mut pieces: Vec<Points> = Vec::new();
     let mut open = false;
+    let mut too_large = false;
     for (a, b) in samples.iter().zip(samples.iter().skip(1)) {
         let apart = b.at.saturating_sub(a.at);
         let counted = b.value - a.value;
-        if apart <= 0 || apart > limit || counted < 0.0 || !counted.is_finite() {
+        let rate = counted / (apart as f64 / 1e9);
+        if apart <= 0 || apart > limit || counted < 0.0 || !rate.is_finite() {
+            too_large |= apart > 0 && apart <= limit && rate == f64::INFINITY && b.value.is_finite();
             open = false;
             continue;
         }
-        let rate = counted / (apart as f64 / 1e9);
         match pieces.last_mut() {
             Some(piece) if open => piece.extend([(a.at, rate), (b.at, rate)]),
             _ => pieces.push(vec![(a.at, rate), (b.at, rate)]),
         }
         open = true;
     }
-    pieces
+    (pieces, too_large)
 }
 
 /// Of each column of time the first, the least, the greatest and the last point.
@@ -305,6 +337,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_was_scraped_where_no_endpoint_was() {
+        let gaps = |all: &[(i64, i64, &str)]| all.iter().map(|(from, to, cause)| (*from, *to, cause.to_string())).collect::<Vec<_>>();
+        let a = gaps(&[(0, 10, "late"), (20, 50, "failed"), (60, 61, "late")]);
+        let b = gaps(&[(5, 25, "late"), (30, 40, "late"), (45, 60, "failed")]);
+        let both = [(5, 10, "late"), (20, 25, "failed / late"), (30, 40, "failed / late"), (45, 50, "failed")];
+        assert_eq!(in_both(&a, &b), gaps(&both));
+        assert_eq!(in_both(&a, &[]), gaps(&[]));
+        // A third one with one gap over all of it changes nothing, and says no cause twice.
+        assert_eq!(in_both(&gaps(&both), &gaps(&[(0, 100, "late")]))[1], (20, 25, "failed / late".to_string()));
+    }
+
+    #[test]
     fn a_gap_is_not_joined() {
         let found = values(&samples(&[(0, 1.0), (10, 2.0), (50, 3.0), (60, f64::NAN), (70, 4.0)]), 20);
         assert_eq!(found, [vec![(0, 1.0), (10, 2.0)], vec![(50, 3.0)], vec![(70, 4.0)]]);
@@ -314,7 +358,17 @@ mod tests {
     fn a_counter_that_fell_is_not_joined() {
         let second = 1_000_000_000;
         let found = steps(&samples(&[(0, 10.0), (second, 12.0), (2 * second, 1.0), (3 * second, 4.0), (9 * second, 5.0)]), 2 * second);
-        assert_eq!(found, [vec![(0, 2.0), (second, 2.0)], vec![(2 * second, 3.0), (3 * second, 3.0)]]);
+        assert_eq!(found, (vec![vec![(0, 2.0), (second, 2.0)], vec![(2 * second, 3.0), (3 * second, 3.0)]], false));
+    }
+
+    #[test]
+    fn a_rate_that_no_number_holds_is_said_not_drawn() {
+        let second = 1_000_000_000;
+        // 1e308 within a millisecond are 1e311 a second; 1e308 within a second are a number.
+        let found = steps(&samples(&[(0, 0.0), (second / 1_000, 1e308), (second, 1e308), (2 * second, 1.5e308)]), 2 * second);
+        assert_eq!(found, (vec![vec![(second / 1_000, 0.0), (second, 0.0), (second, 5e307), (2 * second, 5e307)]], true));
+        assert_eq!(steps(&samples(&[(0, -1e308), (second, 1e308)]), 2 * second), (vec![], true));
+        assert_eq!(steps(&samples(&[(0, 0.0), (second, f64::INFINITY)]), 2 * second), (vec![], false), "that is no rate of samples");
     }
 
     #[test]

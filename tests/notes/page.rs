@@ -231,6 +231,54 @@ fn what_is_no_page_is_not_overwritten() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no page"), "{}", ran.stderr);
     assert_eq!(std::fs::read(place.path("sglang-run/logs/server.log")).expect("the log"), before);
+    // Nor does it cost somebody's own page.
+    let own = b"<!DOCTYPE html>\n<html lang=\"en\"><head><title>minutes</title></head></html>\n";
+    place.write("minutes.html", own);
+    let ran = place.corr(&["report", "sglang-run", "-o", "minutes.html"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no page of corr report"), "{}", ran.stderr);
+    assert_eq!(std::fs::read(place.path("minutes.html")).expect("the page"), own);
     let ran = place.corr(&["report", "sglang-run", "--session", "none-such", "-o", "new.html"]);
     assert_eq!((ran.code, place.path("new.html").exists()), (Some(1), false), "{}", ran.stderr);
+}
+
+/// What a single command says of the run the page says too: half a plan is not read whole.
+#[test]
+fn what_facts_could_not_read_is_said() {
+    let place = Place::with("direct-run");
+    let plan = std::fs::read(place.path("direct-run/direct-plan.json")).expect("the plan");
+    place.write("direct-run/direct-plan.json", &plan[..plan.len() / 2]);
+    let facts = place.corr(&["facts", "direct-run"]);
+    assert_eq!(facts.code, Some(3), "{}", facts.stderr);
+    let ran = place.corr(&["report", "direct-run", "-o", "page.html"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("direct-plan.json: "), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let told: Vec<&str> = data["coverage"]["not_read"].as_array().expect("a list").iter().filter_map(|n| n[0].as_str()).collect();
+    assert_eq!(told, ["direct-run/direct-plan.json"]);
+    assert!(!page.contains("Every source was read whole"));
+    assert!(root.id("coverage").is_some_and(|panel| panel.all().iter().any(|e| e.text == "direct-run/direct-plan.json")));
+}
+
+/// An empty panel would look like a series that never moved.
+#[test]
+fn a_series_that_nothing_has_is_said() {
+    let place = Place::with("metrics-run");
+    let asked = "sglang:token_usages,sglang:token_usage,log:nowhere_to_be_found";
+    let ran = place.corr(&["report", "metrics-run", "--series", asked, "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let told = [
+        "sglang:token_usages: no such series in 1 captures; did you mean `sglang:token_usage`?",
+        "log:nowhere_to_be_found: no record has such a field with a number",
+    ];
+    assert_eq!(data["series"]["none"], serde_json::json!(told));
+    let panel = root.id("series").expect("the panel");
+    for why in told {
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        assert!(panel.named("p").iter().any(|p| p.text.contains(why)), "{why}");
+    }
+    assert_eq!(data["series"]["plots"].as_array().map(Vec::len), Some(1), "the one that is there");
 }

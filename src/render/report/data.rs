@@ -45,5 +45,5 @@ fn series(plots: &Plots) -> Json {
             "lines_left_out": plot.lines_left_out, "gaps": plot.gaps, "note": plot.note,
         })
     };
-    json!({"plots": plots.plots.iter().map(plot).collect::<Vec<_>>(), "left_out": plots.left_out, "marks": plots.marks})
+    json!({"plots": plots.plots.iter().map(plot).collect::<Vec<_>>(), "left_out": plots.left_out, "none": plots.none, "marks": plots.marks})
 }

@@ -35,11 +35,14 @@ pub const STYLE: &str = include_str!("page.css");
 /// What makes tables filter and zoom; without it they are whole.
 pub const SCRIPT: &str = include_str!("page.js");
 
+/// How every page of a report begins: what begins otherwise is none, and is not written over.
+pub const BEGIN: &str = "<!DOCTYPE html>\n<html lang=\"en\" data-corr=\"report\">";
+
 /// The whole page.
 pub fn page(report: &Report) -> String {
     let mut html = Html::new();
     html.raw("<!DOCTYPE html>\n");
-    html.element("html", &[("lang", "en")], |html| {
+    html.element("html", &[("lang", "en"), ("data-corr", "report")], |html| {
         head(html, &report.head.run);
         html.element("body", &[], |html| {
             html.raw("<a class=\"skip\" href=\"#main\">to the report</a>");

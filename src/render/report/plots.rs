@@ -32,6 +32,11 @@ const GAPS: usize = 8;
 /// All plots.
 pub fn series(plots: &Plots, axis: Option<(i64, i64)>) -> Html {
     panel("series", "Series", |html| {
+        for why in &plots.none {
+            html.element("p", &[("class", "warn")], |html| {
+                html.raw("<b>Not drawn:</b> ").text(why);
+            });
+        }
         let Some(axis) = axis.filter(|_| !plots.plots.is_empty()) else {
             html.raw("<p>No series has a sample here.</p>");
             return;
@@ -145,7 +150,7 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
     // Seconds since the axis began: what is drawn needs no more digits than that.
     let seconds = |at: i64| at.saturating_sub(axis.0) as f64 / 1e9;
     let length = seconds(axis.1).max(1e-9);
-    let (low, high) = range(plot);
+    let Some((low, high)) = range(plot) else { return Err("its values are too large for one axis".into()) };
     let ticks = ticks(axis);
     let points: Vec<f64> = ticks.iter().map(|at| seconds(*at)).collect();
     let step = ticks.iter().zip(ticks.iter().skip(1)).map(|(a, b)| b.saturating_sub(*a)).next().unwrap_or(1_000_000_000);
@@ -238,12 +243,13 @@ fn letter(mark: &str) -> &'static str {
     }
 }
 
-/// From the least to the greatest value; from zero where none is below.
-fn range(plot: &Plot) -> (f64, f64) {
+/// From the least to the greatest value; from zero where none is below. `None` where that is no number: labels of an endless axis never end.
+fn range(plot: &Plot) -> Option<(f64, f64)> {
     let values = || plot.lines.iter().flat_map(|line| line.pieces.iter().flatten()).map(|point| point.1);
     let low = values().fold(0.0f64, f64::min);
     let high = values().fold(f64::MIN, f64::max).max(low);
-    if high > low { (low, low + (high - low) * 1.05) } else { (low, low + low.abs().max(1.0)) }
+    let top = if high > low { low + (high - low) * 1.05 } else { low + low.abs().max(1.0) };
+    (top - low).is_finite().then_some((low, top))
 }
 
 const SECOND: i64 = 1_000_000_000;
@@ -297,6 +303,24 @@ mod tests {
         assert!((5..=10).contains(&found.len()), "{found:?}");
         assert_eq!(clock(from, 100_000_000), "19:20:00.300");
         assert!(ticks((0, i64::MAX)).len() <= 11);
+    }
+
+    #[test]
+    fn values_that_no_axis_holds_are_said() {
+        use crate::report::PlotLine;
+        let drawn = |values: &[f64]| {
+            let piece = (0i64..).map(|i| i * SECOND).zip(values.iter().copied()).collect();
+            let line = PlotLine { pieces: vec![piece], joined: true, ..PlotLine::default() };
+            picture(&Plot { lines: vec![line], ..Plot::default() }, &[], (0, 20 * SECOND))
+        };
+        let refused = Err("its values are too large for one axis".to_string());
+        assert_eq!(drawn(&[0.0, f64::MAX]), refused);
+        assert_eq!(drawn(&[f64::MAX]), refused);
+        assert_eq!(drawn(&[-1e308, 1e308]), refused);
+        assert_eq!(drawn(&[1.0, f64::INFINITY]), refused);
+        // 1.05 times as much is a number still.
+        assert!(drawn(&[0.0, 1.7e308]).is_ok_and(|svg| svg.contains("#0072B2")));
+        assert!(drawn(&[-f64::MAX]).is_ok());
     }
 
     #[test]
