@@ -4,8 +4,8 @@ use corr_metrics::coverage::{Coverage, of_endpoints};
 use corr_metrics::model::Clock;
 use corr_parsers::clock::How;
 
-use super::Base;
 use super::model::{CaptureRow, Covered, EndpointRow, GapRow, MissingRow, SourceRow};
+use super::{Base, Whole};
 use crate::evidence::Evidence;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Captured, title};
@@ -15,25 +15,24 @@ use crate::query::sources::Asked;
 use crate::render::metrics::seconds;
 use crate::render::sources::{clock_words, resolution};
 use crate::run::coverage;
-use crate::run::source::NotRead;
+use crate::run::source::{NotRead, Source};
 
 /// Gaps of an endpoint that are kept, the longest.
 const GAPS: usize = 40;
 
-/// What was read. `others` are files that parts of the report could not read, or not whole.
-pub fn of(base: Base<'_>, evidence: &Evidence<'_>, told: &Told, others: &[&NotRead], closed: Option<(i64, i64)>) -> Covered {
-    let (missing, lost) = missing(base);
+/// What was read.
+pub fn of(base: Base<'_>, evidence: &Evidence<'_>, told: &Told, whole: &Whole<'_>, closed: Option<(i64, i64)>) -> Covered {
     let files = base.sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&base.captures.not_read);
-    let files = files.chain(others.iter().copied().filter(|n| n.failure)).map(|n| (n.name.clone(), n.why.clone()));
+    let files = files.chain(whole.not_read.iter().filter(|n| n.failure)).map(|n| (n.name.clone(), n.why.clone()));
     let mut not_read: Vec<(String, String)> = Vec::new();
-    for (name, why) in files.chain(lost).chain(told.failed.iter().cloned()) {
+    for (name, why) in files.chain(told.failed.iter().cloned()) {
         if !not_read.iter().any(|(known, _)| *known == name) {
             not_read.push((name, why));
         }
     }
     // What is no failure is said all the same.
     let mut notes = told.notes.clone();
-    notes.extend(others.iter().filter(|n| !n.failure).map(|n| format!("{}: {}", n.name, n.why)));
+    notes.extend(whole.not_read.iter().filter(|n| !n.failure).map(|n| format!("{}: {}", n.name, n.why)));
     let span = |name: &str| {
         let of = |l: &&corr_evidence::ledger::SourceLedger| base.sources.sources.get(l.source as usize).is_some_and(|s| s.name == name);
         evidence.ledgers.iter().find(of).and_then(|l| l.span)
@@ -54,7 +53,7 @@ pub fn of(base: Base<'_>, evidence: &Evidence<'_>, told: &Told, others: &[&NotRe
     let is_assumed = |(source, row): &(&Asked, &SourceRow)| source.clock.how == How::Assumed && row.span.is_some();
     let assumed = base.sources.sources.iter().zip(&sources).filter(is_assumed).map(|(source, _)| source.name.clone()).collect();
     let captures = base.captures.captures.iter().filter(|c| !c.is_log()).map(|c| capture(base, c, closed)).collect();
-    Covered { sources, captures, not_read, notes, missing, assumed }
+    Covered { sources, captures, not_read, notes, missing: whole.missing.clone(), assumed }
 }
 
 fn owner(source: &Asked) -> String {
@@ -121,14 +120,17 @@ pub fn gap_row(captured: &Captured<'_>, (from, to): (i64, i64), cause: &str) -> 
 }
 
 /// What of a complete run is not there; second, sources that could not be read for that, or not to their end.
-fn missing(base: Base<'_>) -> (Vec<MissingRow>, Vec<(String, String)>) {
+pub fn missing(base: Base<'_>) -> (Vec<MissingRow>, Vec<NotRead>) {
     let all = coverage::all(base.run, false);
     let why = |one: &std::io::Result<coverage::Coverage>| match one {
         Ok(coverage) => coverage.damage.clone(),
         Err(error) => Some(error.to_string()),
     };
-    let lost = base.run.sources.iter().zip(&all).filter_map(|(source, one)| Some((source.name.clone(), why(one.as_ref()?)?)));
+    let lost = |(source, one): (&Source, &Option<std::io::Result<coverage::Coverage>>)| {
+        Some(NotRead { name: source.name.clone(), why: why(one.as_ref()?)?, next: String::new(), failure: true })
+    };
+    let lost = base.run.sources.iter().zip(&all).filter_map(lost).collect();
     let read: Vec<_> = all.iter().map(|one| one.as_ref().and_then(|r| r.as_ref().ok())).collect();
     let found = crate::run::missing::of(base.run, &read);
-    (found.into_iter().map(|m| MissingRow { what: m.what, why: m.why.into(), needs: m.needs.into() }).collect(), lost.collect())
+    (found.into_iter().map(|m| MissingRow { what: m.what, why: m.why.into(), needs: m.needs.into() }).collect(), lost)
 }

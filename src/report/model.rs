@@ -34,6 +34,9 @@ pub struct Head {
     pub axis: Option<(i64, i64)>,
     /// Commands that give each part again.
     pub commands: Vec<String>,
+    /// Bodies and credentials are shown.
+    #[serde(skip)]
+    pub bodies: bool,
 }
 
 /// Where something stands. `text` is what every other command prints.
@@ -56,6 +59,8 @@ pub struct Records {
     pub lines: BTreeMap<String, Raw>,
     /// Citations whose record is left out since the page would be too long.
     pub left_out: u64,
+    /// Flags that `corr show` needs to read a record as it was read, each with a blank before.
+    pub flags: String,
     /// The address of a record's own page, by its citation, where there are such pages.
     pub page: Option<fn(&str) -> String>,
 }

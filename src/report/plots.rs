@@ -10,13 +10,12 @@ use corr_metrics::window::gauge;
 
 use super::covered::gap_row;
 use super::model::{Cite, Covered, GapRow, Plot, PlotLine, PlotMark, Plots, Timeline};
-use super::{Ask, Base};
+use super::{Ask, Base, window_flags};
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::metrics::logged;
-use crate::metrics::span::Span;
+use crate::metrics::span::{Placed, Span};
 use crate::render::evidence::shell;
 use crate::render::metrics::seconds;
-use crate::render::shown::rfc3339;
 
 /// Families that say most of a run, in this order.
 const FAMILIES: &[&str] = &[
@@ -63,8 +62,8 @@ pub fn fields() -> impl Iterator<Item = &'static str> {
 }
 
 /// The series of logs, as `corr metrics log:FIELD` reads them.
-pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'static str>) -> Asked<'r> {
-    let mut selectors: Vec<Selector> = ask.series.iter().filter(|s| s.of_log()).cloned().collect();
+pub fn logged<'r>(base: Base<'_>, series: &[Selector], fields: impl Iterator<Item = &'static str>) -> Asked<'r> {
+    let mut selectors: Vec<Selector> = series.iter().filter(|s| s.of_log()).cloned().collect();
     let known: BTreeSet<&str> = fields.collect();
     selectors.extend(known.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()));
     let mut asked = Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
@@ -92,12 +91,16 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)
             let same = |hit: &Hit<'_>| std::ptr::eq(hit.captured, first.captured) && std::ptr::eq(hit.group, first.group);
             let (family, others) = rest.split_at(rest.iter().take_while(|hit| same(hit)).count());
             rest = others;
-            let Some(plot) = axis.and_then(|axis| plot(family, ask, axis, covered)) else { continue };
+            let Some((placed, axis)) = axis.and_then(|axis| Some((placed(first.captured, axis)?, axis))) else { continue };
+            let sampled = sampled(family, &placed);
+            if sampled.is_empty() {
+                continue;
+            }
             drawn += 1;
             if found.plots.len() < most {
-                found.plots.push(plot);
+                found.plots.extend(plot(family, &sampled, &placed, ask, axis, covered));
             } else {
-                found.left_out.push(format!("{} of {}", plot.family, plot.capture));
+                found.left_out.push(format!("{} of {}", first.group.name, first.captured.name));
             }
         }
         if drawn == 0 && !ask.series.is_empty() {
@@ -111,51 +114,65 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)
     found
 }
 
-/// One family of one capture; `None` if no sample of it lies in the window.
-fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Option<Plot> {
+/// Where an axis lies on a capture; `None` if nobody knows.
+fn placed(captured: &Captured<'_>, axis: (i64, i64)) -> Option<Placed> {
+    captured.dial().to_utc()?;
+    Span { since: Some(axis.0), until: Some(axis.1) }.on(captured).ok()
+}
+
+/// The series of a family that have samples there.
+fn sampled(hits: &[Hit<'_>], placed: &Placed) -> Vec<SeriesId> {
+    let Some(first) = hits.first() else { return Vec::new() };
+    let mut cursor = first.captured.capture().samples.cursor();
+    let (from, to) = (placed.window.from(), placed.window.to());
+    hits.iter().flat_map(drawn).filter(|id| cursor.lower(id.0, from) < cursor.upper(id.0, to)).collect()
+}
+
+/// One family of one capture, of which these series have samples.
+fn plot(hits: &[Hit<'_>], sampled: &[SeriesId], placed: &Placed, ask: &Ask, axis: (i64, i64), covered: &Covered) -> Option<Plot> {
     let first = hits.first()?;
     let captured = first.captured;
     let (offset, error) = captured.dial().to_utc()?;
-    let placed = Span { since: Some(axis.0), until: Some(axis.1) }.on(captured).ok()?;
     let kind = first.group.typed.kind;
-    let series: Vec<SeriesId> = hits.iter().flat_map(drawn).collect();
     let rates = kind == Kind::Counter || matches!(first.member.parts, Parts::Histogram { .. });
-    let mut lines = Vec::new();
+    let (mut lines, mut still) = (Vec::new(), Vec::new());
     let mut too_large = false;
-    for id in &series {
+    for id in sampled {
+        // No more are read than are drawn.
+        if lines.len() == LINES {
+            break;
+        }
         let samples = captured.capture().samples.between(id.0, placed.window.from(), placed.window.to());
         let (Some(from), Some(to)) = (samples.first(), samples.last()) else { continue };
         let limit = captured.scrapes_of(*id).interval().map_or(i64::MAX, gauge::default_hold);
-        let pieces = if captured.is_log() {
-            values(&samples, i64::MAX)
-        } else if rates {
-            let (pieces, left_out) = steps(&samples, limit);
-            too_large |= left_out;
-            pieces
-        } else {
-            values(&samples, limit)
+        let (pieces, left_out) = match (captured.is_log(), rates) {
+            (true, _) => (values(&samples, i64::MAX), false),
+            (false, true) => steps(&samples, limit),
+            (false, false) => (values(&samples, limit), false),
         };
+        too_large |= left_out;
         let reduced = samples.len() > FEW;
         let (mut pieces, joined) = if reduced { lessened(pieces, axis, captured.is_log()) } else { (pieces, !captured.is_log()) };
         for point in pieces.iter_mut().flatten() {
             point.0 = point.0.saturating_add(offset);
         }
         let spelled = captured.capture().spelled(*id);
-        let window = format!("--since {} --until {}", rfc3339(axis.0, 1), rfc3339(axis.1, 1));
         let cite = Cite {
             text: captured.citation(*id, from.at, to.at),
             at: None,
-            open: format!("corr metrics {} {} {window} --rows", shell(&ask.run), shell(&spelled)),
+            open: format!("corr metrics {} {}{} --rows", ask.given.words(), shell(&spelled), window_flags(Some(axis))),
         };
-        lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite }));
+        let line = (*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite });
+        // What never moved says least.
+        if moves(&line.1) {
+            lines.push(line);
+        } else if still.len() < LINES {
+            still.push(line);
+        }
     }
-    if lines.is_empty() {
-        return None;
-    }
-    // What never moved says least.
-    lines.sort_by_key(|(_, line)| !moves(line));
-    let lines_left_out = lines.len().saturating_sub(LINES) as u64;
+    lines.append(&mut still);
     lines.truncate(LINES);
+    let lines_left_out = sampled.len().saturating_sub(lines.len()) as u64;
     let names = names(captured, &lines.iter().map(|(id, _)| *id).collect::<Vec<_>>());
     for ((_, line), name) in lines.iter_mut().zip(names) {
         line.name = name;

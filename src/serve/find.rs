@@ -43,7 +43,7 @@ pub fn scope(view: &View, served: &Served, asked: &Asked) -> Result<Scope, Refus
     };
     let known = Known {
         declared: &sources.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
+        phases: &|| windows::phases(args.window.as_deref(), sources, &|| Ok(windows::all(&view.whole(served)?.lives.history))),
         stamp: &|event| locate::stamp_of_named(event, sources),
         covers: &covers,
     };

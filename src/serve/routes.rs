@@ -47,14 +47,14 @@ async fn report(State(server): State<Server>, values: Values<Asked>) -> Response
         let scope = find::scope(view, served, asked)?;
         let found = asked.chooses().then(|| find::find(view, served, asked, &scope)).transpose()?;
         let mut main = Html::new();
-        if let Some(brush) = brush::of(view, asked, scope.window, served.bodies)? {
+        if let Some(brush) = brush::of(view, served, asked, scope.window)? {
             main.push(&brush.section(asked));
         }
-        let report = board::report(&state.reports, view, served, asked, scope.window, scope.how.as_deref())?;
+        let report = board::report(&state.reports, view, served, asked, &scope)?;
         if let Some(found) = found {
             main.push(&hits::section(&found, asked));
         }
-        main.push(&board::head(&report));
+        main.push(&board::head(&report, &scope));
         main.push(&board::sections(&report));
         let title = if asked.q.is_empty() { "corr".to_string() } else { format!("{}: corr", asked.q) };
         Ok(Shows { title, named: false, form: asked.in_instants(scope.window), main })

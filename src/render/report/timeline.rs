@@ -15,13 +15,15 @@ const BASE: f64 = 78.0;
 /// Sources that can be chosen one by one; of more the search does.
 const SOURCES: usize = 200;
 
-/// The picture, what filters it, and the rows.
-pub fn timeline(timeline: &Timeline, axis: Option<(i64, i64)>, records: &Records) -> Html {
+/// The picture, what filters it where the page has the script that does, and the rows.
+pub fn timeline(timeline: &Timeline, axis: Option<(i64, i64)>, records: &Records, filtered: bool) -> Html {
     let day = day(axis);
     panel("timeline", "Timeline", |html| {
         html.element("p", &[], |html| summary(html, timeline));
-        density(html, timeline, axis);
-        controls(html, timeline, axis);
+        density(html, timeline, axis, filtered);
+        if filtered {
+            controls(html, timeline, axis);
+        }
         html.element("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Timeline")], |html| {
             html.element("table", &[("class", "timeline"), ("id", "rows")], |html| {
                 html.element("thead", &[], |html| {
@@ -56,7 +58,7 @@ fn summary(html: &mut Html, timeline: &Timeline) {
 }
 
 /// Events by column: all of them, and of these what is serious.
-fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
+fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>, filtered: bool) {
     let density = &timeline.density;
     let most = density.events.iter().copied().max().unwrap_or(0);
     let Some((from, to)) = axis.filter(|_| most > 0) else { return };
@@ -96,7 +98,9 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
                     html.with_text("title", &[], &format!("{}: {} {} {}", mark.mark.unwrap_or(""), mark.time, mark.who, mark.kind));
                 });
             }
-            html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            if filtered {
+                html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            }
             html.raw("<line class=\"base\" x1=\"0\" y1=\"78\" x2=\"1000\" y2=\"78\"/>");
         });
         html.element("figcaption", &[], |html| {
@@ -203,7 +207,7 @@ mod tests {
         let density = Density { from: 1_000, width: 100, events: vec![1; 10], serious: vec![0; 10], unstamped: 0 };
         let timeline = Timeline { rows: vec![mark(0), mark(1_500), mark(9_000)], density, ..Timeline::default() };
         let mut html = Html::new();
-        super::density(&mut html, &timeline, Some((1_000, 2_000)));
+        super::density(&mut html, &timeline, Some((1_000, 2_000)), false);
         let html = html.into_string();
         assert_eq!(html.matches("class=\"tick").count(), 1, "{html}");
         assert!(html.contains("class=\"tick\" x=\"499\""), "the middle of 1000, and half of its width before: {html}");
