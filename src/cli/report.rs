@@ -12,6 +12,7 @@ use super::timeline::{self, Asking, Opened};
 use super::{exit, window};
 use crate::evidence;
 use crate::note::file;
+use crate::query::extent::extent;
 use crate::render;
 use crate::render::evidence::shell;
 use crate::render::safe::terminal;
@@ -141,7 +142,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
             return Ok(exit::NOTHING);
         }
     };
-    let closed = window::closed(scoped.window, || report::ends(&opened.sources, &captures))?;
+    let closed = window::closed(scoped.window, || report::ends(extent(&opened.sources.sources), &captures))?;
     let given = Given {
         arguments: [&asking.run].into_iter().chain(&asking.also).cloned().collect(),
         tz: asking.tz.clone(),

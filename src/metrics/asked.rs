@@ -97,7 +97,12 @@ impl<'r> Asked<'r> {
             let source = Source { set: Cow::Owned(source.set.into_owned()), layout: source.layout, capture: source.capture };
             Captured { name, source, catalogue, series, scrapes, extent, lines }
         };
-        Asked { captures: self.captures.into_iter().map(owned).collect(), not_read: self.not_read, notes: self.notes, unchanged: self.unchanged }
+        Asked {
+            captures: self.captures.into_iter().map(owned).collect(),
+            not_read: self.not_read,
+            notes: self.notes,
+            unchanged: self.unchanged,
+        }
     }
 
     /// Captures that are copies of others and were not read: their names, and the files that they equal.

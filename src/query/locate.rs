@@ -120,7 +120,8 @@ mod tests {
         let path = |name: &str| dir.path().join(name).display().to_string();
         std::fs::write(path("a.log:12"), "x\n").expect("write a file");
         std::fs::write(path("b.log"), "x\n").expect("write a file");
-        let split = |text: &str, run: Option<&str>| locator(text, run).map(|(path, place)| (path.to_string(), place)).map_err(|e| e.to_string());
+        let split =
+            |text: &str, run: Option<&str>| locator(text, run).map(|(path, place)| (path.to_string(), place)).map_err(|e| e.to_string());
         assert_eq!(split(&path("a.log:12:5"), None), Ok((path("a.log:12"), Place::Line(5))));
         assert_eq!(split(&path("b.log:12"), None), Ok((path("b.log"), Place::Line(12))));
         assert_eq!(split(&path("b.log@7"), None), Ok((path("b.log"), Place::Offset(7))));

@@ -92,11 +92,9 @@ pub fn endpoints(base: Base<'_>, captured: &Captured<'_>, closed: Option<(i64, i
     let Ok(placed) = span.on(captured) else { return Vec::new() };
     let ask = Around::of(base.run, captured).ask(captured.capture(), (placed.window.from(), placed.window.to()));
     let one = |covered: Coverage| {
-        let all = covered.gaps.len();
-        let mut gaps = covered.gaps;
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.to.saturating_sub(gap.from)));
-        gaps.truncate(GAPS);
-        gaps.sort_by_key(|gap| gap.from);
+        let mut all_gaps: Vec<(i64, i64, String)> = covered.gaps.iter().map(|gap| (gap.from, gap.to, gap.cause.word().into())).collect();
+        all_gaps.sort_by_key(|gap| gap.0);
+        let (gaps, gaps_left_out) = longest(captured, &all_gaps);
         let endpoint = covered.id.and_then(|id| captured.capture().endpoint(id));
         EndpointRow {
             id: covered.id,
@@ -104,19 +102,29 @@ pub fn endpoints(base: Base<'_>, captured: &Captured<'_>, closed: Option<(i64, i
             fraction: covered.fraction,
             scrapes: covered.scrapes,
             failed: covered.failed.max(covered.failures.0),
-            gaps_left_out: (all - gaps.len()) as u64,
-            gaps: gaps.iter().map(|gap| gap_row(captured, (gap.from, gap.to), gap.cause.word())).collect(),
+            gaps,
+            gaps_left_out,
+            all_gaps,
         }
     };
     of_endpoints(captured.capture(), &ask).into_iter().map(one).collect()
 }
 
-/// A gap on the capture's own clock.
-pub fn gap_row(captured: &Captured<'_>, (from, to): (i64, i64), cause: &str) -> GapRow {
+/// The longest of some gaps on the capture's own clock, by time; second, how many are left out.
+pub fn longest(captured: &Captured<'_>, all: &[(i64, i64, String)]) -> (Vec<GapRow>, u64) {
+    let mut gaps: Vec<&(i64, i64, String)> = all.iter().collect();
+    gaps.sort_by_key(|(from, to, _)| std::cmp::Reverse(to.saturating_sub(*from)));
+    gaps.truncate(GAPS);
+    gaps.sort_by_key(|gap| gap.0);
     let dial = captured.dial();
     let offset = dial.to_utc().map_or(0, |(offset, _)| offset);
-    let words = format!("{} … {} ({})", dial.show(from), dial.show(to), seconds(to.saturating_sub(from)));
-    GapRow { from: from.saturating_add(offset), to: to.saturating_add(offset), words, cause: cause.into() }
+    let row = |(from, to, cause): &(i64, i64, String)| GapRow {
+        from: from.saturating_add(offset),
+        to: to.saturating_add(offset),
+        words: format!("{} … {} ({})", dial.show(*from), dial.show(*to), seconds(to.saturating_sub(*from))),
+        cause: cause.clone(),
+    };
+    (gaps.iter().map(|gap| row(gap)).collect(), all.len().saturating_sub(gaps.len()) as u64)
 }
 
 /// What of a complete run is not there; second, sources that could not be read for that, or not to their end.

@@ -99,6 +99,9 @@ mod tests {
             "corr sources 'a run' other -x --tz Europe/Berlin --tz=-03:00 --store 'kept here' --format-of a.log=sglang"
         );
         assert_eq!(Given { arguments: list(&["r"]), ..Given::default() }.whole(), "r");
-        assert_eq!(window_flags(Some((0, 1_500_000_000))), " --since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:01.500000000Z");
+        assert_eq!(
+            window_flags(Some((0, 1_500_000_000))),
+            " --since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:01.500000000Z"
+        );
     }
 }

@@ -24,7 +24,6 @@ use crate::evidence::Evidence;
 use crate::marks;
 use crate::metrics::asked::Asked;
 use crate::query::answer::{Question, Window};
-use crate::query::extent;
 use crate::query::rows;
 use crate::query::sources::Sources;
 use crate::readiness::{self, Readiness};
@@ -145,9 +144,9 @@ fn extent(base: Base<'_>, evidence: &Evidence<'_>) -> Option<(i64, i64)> {
     Some((from, to.max(from.saturating_add(1))))
 }
 
-/// The run's own ends, by which a window is closed: its first and last stamp; those of its captures where it has no stamp.
-pub fn ends(sources: &Sources, captures: &Asked<'_>) -> (Option<i64>, Option<i64>) {
-    match extent::extent(&sources.sources) {
+/// The run's own ends, by which a window is closed: its first and last stamp; the ends of its captures where it has no stamp.
+pub fn ends(of_stamps: (Option<i64>, Option<i64>), captures: &Asked<'_>) -> (Option<i64>, Option<i64>) {
+    match of_stamps {
         (None, None) => extent_of(captures).unzip(),
         found => found,
     }

@@ -131,8 +131,12 @@ pub struct EndpointRow {
     pub fraction: f64,
     pub scrapes: u64,
     pub failed: u64,
+    /// The longest ones.
     pub gaps: Vec<GapRow>,
     pub gaps_left_out: u64,
+    /// All of them by time, on the capture's clock: from, to, cause.
+    #[serde(skip)]
+    pub all_gaps: Vec<(i64, i64, String)>,
 }
 
 /// A time without scrapes; UTC ns where the clock is known, else ns of the capture's own.
@@ -349,7 +353,9 @@ pub struct Plot {
     pub what: &'static str,
     pub lines: Vec<PlotLine>,
     pub lines_left_out: u64,
+    /// When none of its endpoints was scraped, the longest times.
     pub gaps: Vec<GapRow>,
+    pub gaps_left_out: u64,
     /// The clock's error, or what else bounds what it shows.
     pub note: Option<String>,
 }

@@ -8,8 +8,8 @@ use corr_metrics::model::{EndpointId, Kind, Sample, SeriesId};
 use corr_metrics::select::Selector;
 use corr_metrics::window::gauge;
 
-use super::covered::gap_row;
-use super::model::{Cite, Covered, GapRow, Plot, PlotLine, PlotMark, Plots, Timeline};
+use super::covered::longest;
+use super::model::{Cite, Covered, Plot, PlotLine, PlotMark, Plots, Timeline};
 use super::{Ask, Base, window_flags};
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::metrics::logged;
@@ -178,6 +178,7 @@ fn plot(hits: &[Hit<'_>], sampled: &[SeriesId], placed: &Placed, ask: &Ask, axis
         line.name = name;
     }
     let endpoints: BTreeSet<EndpointId> = hits.iter().map(|hit| hit.member.endpoint).collect();
+    let (gaps, gaps_left_out) = longest(captured, &gaps(captured, covered, &endpoints));
     let error = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
     let too_large = too_large.then(|| "where no line is drawn between two samples, a rate may be too large for a number".to_string());
     let note = error.into_iter().chain(too_large).reduce(|a, b| format!("{a}; {b}"));
@@ -192,7 +193,8 @@ fn plot(hits: &[Hit<'_>], sampled: &[SeriesId], placed: &Placed, ask: &Ask, axis
         },
         lines: lines.into_iter().map(|(_, line)| line).collect(),
         lines_left_out,
-        gaps: gaps(captured, covered, &endpoints),
+        gaps,
+        gaps_left_out,
         note,
     })
 }
@@ -206,20 +208,15 @@ fn drawn(hit: &Hit<'_>) -> Vec<SeriesId> {
     }
 }
 
-/// When none of these endpoints was scraped.
-fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<EndpointId>) -> Vec<GapRow> {
+/// When none of these endpoints was scraped, on the capture's clock.
+fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<EndpointId>) -> Vec<(i64, i64, String)> {
     let Some(row) = covered.captures.iter().find(|row| row.name == captured.name) else { return Vec::new() };
-    let offset = captured.dial().to_utc().map_or(0, |(offset, _)| offset);
-    let own = |gaps: &[GapRow]| -> Vec<(i64, i64, String)> {
-        gaps.iter().map(|gap| (gap.from.saturating_sub(offset), gap.to.saturating_sub(offset), gap.cause.clone())).collect()
-    };
     // Of an endpoint that nothing is known of it cannot be said.
-    let of = |id: &EndpointId| row.endpoints.iter().find(|e| e.id == Some(*id)).map_or(Vec::new(), |e| own(&e.gaps));
-    let shared = endpoints.iter().map(of).reduce(|a, b| in_both(&a, &b)).unwrap_or_default();
-    shared.iter().map(|(from, to, cause)| gap_row(captured, (*from, *to), cause)).collect()
+    let of = |id: &EndpointId| row.endpoints.iter().find(|e| e.id == Some(*id)).map_or(Vec::new(), |e| e.all_gaps.clone());
+    endpoints.iter().map(of).reduce(|a, b| in_both(&a, &b)).unwrap_or_default()
 }
 
-/// What lies in a gap of either list, each by time; with both causes, where they differ.
+/// What lies in a gap of both lists, each by time; with both causes, where they differ.
 fn in_both(a: &[(i64, i64, String)], b: &[(i64, i64, String)]) -> Vec<(i64, i64, String)> {
     let mut found = Vec::new();
     let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
@@ -229,7 +226,11 @@ fn in_both(a: &[(i64, i64, String)], b: &[(i64, i64, String)]) -> Vec<(i64, i64,
             let cause = if one.2.split(" / ").any(|cause| cause == other.2) { one.2.clone() } else { format!("{} / {}", one.2, other.2) };
             found.push((from, to, cause));
         }
-        if one.1 <= other.1 { left.next() } else { right.next() };
+        if one.1 <= other.1 {
+            left.next()
+        } else {
+            right.next()
+        };
     }
     found
 }

@@ -40,17 +40,8 @@ impl Asked {
     /// The values by their names.
     fn values(&self) -> [(&'static str, &str); 8] {
         let Asked { q, since, until, window, around, span, sort, n } = self;
-        [
-            ("q", q),
-            ("since", since),
-            ("until", until),
-            ("window", window),
-            ("around", around),
-            ("span", span),
-            ("sort", sort),
-            ("n", n),
-        ]
-        .map(|(name, value)| (name, value.trim()))
+        [("q", q), ("since", since), ("until", until), ("window", window), ("around", around), ("span", span), ("sort", sort), ("n", n)]
+            .map(|(name, value)| (name, value.trim()))
     }
 
     /// How many hits are wanted.

@@ -6,11 +6,11 @@ use super::asked::Asked;
 use super::refused::Refused;
 use super::state::{Served, View};
 use crate::cli::query::{self, Args};
-use crate::cli::window::{self, Flags, Known, Times};
+use crate::cli::window::{Flags, Known, Times};
 use crate::metrics::common::Covers;
 use crate::query::answer::{Answer, Question, Window};
 use crate::query::fetch::{Context, Reading};
-use crate::query::{grammar, locate, names};
+use crate::query::{grammar, locate, names, timespec};
 use crate::readiness::windows;
 use crate::render::shown::Shown;
 
@@ -52,8 +52,10 @@ pub fn scope(view: &View, served: &Served, asked: &Asked) -> Result<Scope, Refus
         return Err(Refused::Nothing(none));
     }
     let zone = query::zone_of_flags(&args.tz).map_err(Refused::value)?;
-    let window = window::resolve(&times, zone, (served.wall)(), sources).map_err(Refused::value)?;
-    Ok(Scope { window, how: times.how })
+    let (run_start, run_end) = if times.of_run() { view.extent() } else { (None, None) };
+    let context = timespec::Context { run_start, run_end, now: (served.wall)(), zone, anchors: times.anchors.clone() };
+    let timespec::Window { since, until } = times.resolve(&context).map_err(Refused::value)?;
+    Ok(Scope { window: Window { since, until }, how: times.how })
 }
 
 /// What was found.

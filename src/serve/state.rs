@@ -1,5 +1,6 @@
 //! The run that is served: read once, and again when its files are others.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use super::brush::Columns;
 use super::once::Once;
 use crate::evidence;
 use crate::metrics::asked::Asked as Captures;
+use crate::query::extent;
 use crate::query::sources::{self, Sources};
 use crate::report::{self, Base, Given, Whole};
 use crate::run::discover::Listing;
@@ -42,7 +44,7 @@ pub struct View {
     pub columns: Once<Columns>,
     captures: Once<Captures<'static>>,
     whole: Once<Whole<'static>>,
-    ends: Once<(Option<i64>, Option<i64>)>,
+    extent: Once<(Option<i64>, Option<i64>)>,
 }
 
 impl View {
@@ -63,12 +65,17 @@ impl View {
         self.whole.get(|| Ok(Whole::gather(Base { run: &self.run, sources: &self.sources, captures: &captures }, &[])))
     }
 
+    /// First and last stamp of the run.
+    pub fn extent(&self) -> (Option<i64>, Option<i64>) {
+        self.extent.get(|| Ok::<_, Infallible>(extent::extent(&self.sources.sources))).map_or((None, None), |extent| *extent)
+    }
+
     /// The ends by which a window is closed.
     ///
     /// # Errors
     /// Those of [`View::captures`].
     pub fn ends(&self, served: &Served) -> anyhow::Result<(Option<i64>, Option<i64>)> {
-        self.ends.get(|| Ok(report::ends(&self.sources, &*self.captures(served)?))).map(|ends| *ends)
+        Ok(report::ends(self.extent(), &*self.captures(served)?))
     }
 }
 
@@ -133,8 +140,8 @@ impl State {
                 sources.not_read.push(left);
             }
         }
-        let (columns, captures, whole, ends) = (Once::default(), Once::default(), Once::default(), Once::default());
-        Ok(View { run, sources, at: wall(), number, files, columns, captures, whole, ends })
+        let (columns, captures, whole, extent) = (Once::default(), Once::default(), Once::default(), Once::default());
+        Ok(View { run, sources, at: wall(), number, files, columns, captures, whole, extent })
     }
 }
 

@@ -196,7 +196,7 @@ pub fn foot(report: &Report) -> Html {
         );
         html.raw(match report.head.bodies {
             false => "Prompts, responses, header values and credentials are withheld.</p>",
-            true => "<b>Prompts, responses, header values and credentials are shown</b>.</p>",
+            true => "<b>Prompts, responses, header values and credentials are shown</b> in events and records.</p>",
         });
     });
     html
