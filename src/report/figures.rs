@@ -10,7 +10,7 @@ use super::model::{Cite, FigureRow, Figures};
 use super::pipeline::record;
 use super::{Ask, Base, window_flags};
 use crate::evidence::{Evidence, Judged};
-use crate::metrics::asked::{Asked, Hit};
+use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures::{self, Figure, Histogram};
 use crate::metrics::span::Span;
 use crate::render::evidence::{figure, shell};
@@ -132,6 +132,18 @@ fn silent(figure: &Figure) -> bool {
     }
 }
 
+/// The window that a figure is computed over, as flags: without any `corr metrics` lists samples, and the run's own ends are those of its logs.
+fn computed_over(captured: &Captured<'_>, ask: &Ask) -> String {
+    let whole = || {
+        let ((from, to), (offset, _)) = (captured.extent()?, captured.dial().to_utc()?);
+        Some((from.saturating_add(offset), to.saturating_add(offset)))
+    };
+    match ask.closed.or_else(whole) {
+        None => " --since start --until end".into(),
+        window => window_flags(window),
+    }
+}
+
 fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, found: &mut Figures) {
     let span = Span { since: ask.closed.map(|c| c.0), until: ask.closed.map(|c| c.1) };
     let Ok(placed) = span.on(hit.captured) else {
@@ -146,9 +158,7 @@ fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, found: &mu
         }
         let spelled = row.part.series.first().filter(|_| row.part.series.len() == 1).map(|id| hit.captured.capture().spelled(*id));
         let asked = spelled.unwrap_or_else(|| format!("{}{}", hit.group.name, hit.member.labels));
-        // Without a window that is computed over `corr metrics` lists samples.
-        let window = if ask.closed.is_none() { " --since start --until end".to_string() } else { window_flags(ask.closed) };
-        let open = format!("corr metrics {} {}{window}", ask.given.words(), shell(&asked));
+        let open = format!("corr metrics {} {}{}", ask.given.words(), shell(&asked), computed_over(hit.captured, ask));
         found.rows.push(FigureRow {
             about,
             name: row.name(),
