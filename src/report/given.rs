@@ -55,6 +55,13 @@ impl Given {
         words
     }
 
+    /// The command that lists the samples of a citation, `path#name{labels}[target]@from..to`; `None` of a locator, which `corr show` opens.
+    pub fn samples(&self, citation: &str) -> Option<String> {
+        let (cited, _) = citation.rsplit_once("]@")?;
+        let (series, _) = cited.split_once('#')?.1.rsplit_once('[')?;
+        Some(format!("corr metrics {} {} --around {} --span 1ms --rows", self.words(), shell(series), shell(citation)))
+    }
+
     /// What is to be said of commands that do not take every flag.
     pub fn note(&self) -> Option<String> {
         (!self.format_of.is_empty()).then(|| NO_FORMAT_OF.to_string())
@@ -98,7 +105,11 @@ mod tests {
             given.sources(),
             "corr sources 'a run' other -x --tz Europe/Berlin --tz=-03:00 --store 'kept here' --format-of a.log=sglang"
         );
-        assert_eq!(Given { arguments: list(&["r"]), ..Given::default() }.whole(), "r");
+        let plain = Given { arguments: list(&["r"]), ..Given::default() };
+        assert_eq!(plain.whole(), "r");
+        let cited = "r/a.jsonl#x{b=\"c\"}[t]@1970-01-01T00:00:00Z..1970-01-01T00:00:01Z";
+        assert_eq!(plain.samples(cited), Some(format!("corr metrics r 'x{{b=\"c\"}}' --around '{cited}' --span 1ms --rows")));
+        assert_eq!(plain.samples("r/a.log:12"), None);
         assert_eq!(
             window_flags(Some((0, 1_500_000_000))),
             " --since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:01.500000000Z"

@@ -120,7 +120,7 @@ pub fn gather(base: Base<'_>, whole: &Whole<'_>, ask: &Ask) -> anyhow::Result<Re
     let (timeline, told) = timeline::of(base, &question, ask, axis, marks)?;
     let covered = covered::of(base, &evidence, &told, whole, ask.closed);
     let pipeline = pipeline::of(&evidence, &judged, ask);
-    let lives = lives::of(base, &whole.lives, ask.window);
+    let lives = lives::of(base, &whole.lives, ask);
     let series = plots::of(base, &whole.logged, ask, axis, &covered, &timeline);
     let figures = figures::of(base, &whole.logged, &evidence, &judged, ask);
     let facts = whole.facts.clone();
