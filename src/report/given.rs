@@ -55,11 +55,17 @@ impl Given {
         words
     }
 
-    /// The command that lists the samples of a citation, `path#name{labels}[target]@from..to`; `None` of a locator, which `corr show` opens.
-    pub fn samples(&self, citation: &str) -> Option<String> {
-        let (cited, _) = citation.rsplit_once("]@")?;
-        let (series, _) = cited.split_once('#')?.1.rsplit_once('[')?;
-        Some(format!("corr metrics {} {} --around {} --span 1ms --rows", self.words(), shell(series), shell(citation)))
+    /// The command that says what stands at a citation of a capture: it lists the samples of `path#name{labels}[target]@from..to`; of a scrape,
+    /// `path[target]@at`, it is the one that cites it.
+    pub fn opens(&self, citation: &str, window: Option<(i64, i64)>) -> String {
+        let series = || {
+            let (cited, _) = citation.rsplit_once("]@")?;
+            Some(cited.split_once('#')?.1.rsplit_once('[')?.0)
+        };
+        match series() {
+            Some(series) => format!("corr metrics {} {} --around {} --span 1ms --rows", self.words(), shell(series), shell(citation)),
+            None => format!("corr ready {}{}", self.whole(), window_flags(window)),
+        }
     }
 
     /// What is to be said of commands that do not take every flag.
@@ -108,8 +114,9 @@ mod tests {
         let plain = Given { arguments: list(&["r"]), ..Given::default() };
         assert_eq!(plain.whole(), "r");
         let cited = "r/a.jsonl#x{b=\"c\"}[t]@1970-01-01T00:00:00Z..1970-01-01T00:00:01Z";
-        assert_eq!(plain.samples(cited), Some(format!("corr metrics r 'x{{b=\"c\"}}' --around '{cited}' --span 1ms --rows")));
-        assert_eq!(plain.samples("r/a.log:12"), None);
+        assert_eq!(plain.opens(cited, None), format!("corr metrics r 'x{{b=\"c\"}}' --around '{cited}' --span 1ms --rows"));
+        let ends = "--since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:00.000000001Z";
+        assert_eq!(plain.opens("r/a.jsonl[t]@1970-01-01T00:00:00Z", Some((0, 1))), format!("corr ready r {ends}"));
         assert_eq!(
             window_flags(Some((0, 1_500_000_000))),
             " --since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:01.500000000Z"

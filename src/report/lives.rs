@@ -6,7 +6,7 @@ use corr_readiness::time::Length;
 use corr_readiness::{Cite as Place, Instant, Invocation};
 
 use super::model::{Cite, LifeRow, Lives};
-use super::{Ask, Base, window_flags};
+use super::{Ask, Base};
 use crate::readiness::places::Places;
 use crate::readiness::{self, Readiness};
 use crate::render::readiness::{Unit, words};
@@ -63,8 +63,7 @@ fn life((base, ask): (Base<'_>, &Ask), places: &Places, unit: &Unit, at: usize, 
     let of_log = |place: &Place| (place.source as usize) < base.sources.sources.len();
     let cite = |place: Place| {
         let (text, at) = (places.of(place).to_string(), of_log(&place).then_some((place.source, place.offset)));
-        // A scrape is no record that could be shown.
-        let open = if at.is_some() { String::new() } else { format!("corr ready {}{}", ask.given.whole(), window_flags(ask.closed)) };
+        let open = if at.is_some() { String::new() } else { ask.given.opens(&text, ask.closed) };
         Cite { text, at, open }
     };
     LifeRow {

@@ -33,9 +33,9 @@ fn event_row(row: &Row, numbers: &HashMap<&str, u32>, ask: &Ask) -> EventRow {
     let events = || [Some(&row.first), row.last.as_deref()].into_iter().flatten();
     let cite = |event: &Shown| {
         let (text, at) = (event.locator(), numbers.get(event.source.as_str()).map(|number| (*number, event.offset)));
-        // Of a mark samples may be what says it.
-        let open = if at.is_some() { None } else { ask.given.samples(&text) };
-        Cite { text, at, open: open.unwrap_or_default() }
+        // Of a mark it may be a capture that says it.
+        let open = if at.is_some() { String::new() } else { ask.given.opens(&text, ask.closed) };
+        Cite { text, at, open }
     };
     let ends = |event: &Shown| event.stamp.map(|s| (s.start, s.end)).or_else(|| event.order.map(|at| (at, at)));
     EventRow {
