@@ -22,7 +22,7 @@ use crate::render::events::Format;
 use crate::render::evidence::Edged;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options};
+use crate::run::{self, Options, Run};
 
 /// Say of each edge of the KV-cache pipeline whether it happened and to whom, what proves it, and what cannot be proven.
 ///
@@ -90,10 +90,10 @@ pub struct Args {
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let mut runs = vec![args.run.clone()];
     runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
+    let options = options(args);
     let run = run::open(&runs, &options)?;
     let sources = sources::of(&run, &options, args.store.as_deref())?;
-    let window = window(args, &sources, now, err)?;
+    let window = window(args, &run, &sources, now, err)?;
     let evidence = Evidence::gather(&sources, window)?;
     let only = edges(&evidence.edges, &args.edge)?;
     let required = requirements(&evidence.edges, &args.require)?;
@@ -162,14 +162,21 @@ fn title(args: &Args) -> String {
     if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
 }
 
+fn options(args: &Args) -> Options {
+    Options { tz: args.tz.clone(), format_of: Vec::new() }
+}
+
 /// The window of the flags, both ends closed by the run's own; `None` for the whole run.
-pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Write) -> anyhow::Result<Option<(i64, i64)>> {
+fn window(args: &Args, run: &Run, sources: &Sources, now: i64, err: &mut dyn Write) -> anyhow::Result<Option<(i64, i64)>> {
     let flags =
         Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: args.window.as_deref(), around: None, span: "" };
     let covers = || Ok(Covers::default());
     let known = Known {
         declared: &sources.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
+        phases: &|| {
+            let lives = || windows::of_run(run, sources, &options(args), args.store.as_deref());
+            windows::phases(args.window.as_deref(), sources, &lives)
+        },
         stamp: &|event| locate::stamp(event, sources, &args.run),
         covers: &covers,
     };

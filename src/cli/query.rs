@@ -17,6 +17,7 @@ use crate::query::answer::{self, Answer, Question, Sort, Window};
 use crate::query::expr::Expr;
 use crate::query::fetch::{Context, Lost, Reading};
 use crate::query::matches::Matcher;
+use crate::query::phases::Phase;
 use crate::query::sources::{self, Sources};
 use crate::query::{grammar, locate, names, timespec};
 use crate::readiness::windows;
@@ -171,9 +172,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let text = args.query.join(" ");
     let expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     question(args, expr.clone())?;
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let (runs, options) = (runs(args), options(args));
     if args.index {
         if runs.iter().any(|r| r == "-") {
             bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
@@ -244,15 +243,27 @@ pub(crate) fn ask(
         return Ok(Err(none));
     }
     let window = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
-    let question = Question { window, ..question(args, expr)? };
-    let answer = answer::ask(&question, &sources.sources)?;
+    let (question, answer) = ask_in(args, expr, sources, window)?;
     Ok(Ok(Asked { question, answer, how: times.how }))
 }
 
+/// Asks sources in a window that is known.
+pub(crate) fn ask_in(args: &Args, expr: Expr, sources: &Sources, window: Window) -> anyhow::Result<(Question, Answer)> {
+    let question = Question { window, ..question(args, expr)? };
+    let answer = answer::ask(&question, &sources.sources)?;
+    Ok((question, answer))
+}
+
 /// Writes an answer as `--format json` has it.
-pub(crate) fn write_json(args: &Args, asked: &Asked, sources: &Sources, started: Instant, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn write_json(
+    args: &Args,
+    (question, answer): (&Question, &Answer),
+    sources: &Sources,
+    started: Instant,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let text = args.query.join(" ");
-    let told = Told { args, text: &text, question: &asked.question, answer: &asked.answer, sources, started, joined: None };
+    let told = Told { args, text: &text, question, answer, sources, started, joined: None };
     told.write(When::Never, out)?;
     Ok(())
 }
@@ -279,11 +290,25 @@ fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow:
     };
     let known = Known {
         declared: &sources.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
+        phases: &|| windows::phases(args.window.as_deref(), sources, &|| lives(args, sources)),
         stamp: &stamp,
         covers: &covers,
     };
     Times::read(flags, &known)
+}
+
+/// The windows of the run's lives.
+fn lives(args: &Args, sources: &Sources) -> anyhow::Result<Vec<Phase>> {
+    let options = options(args);
+    windows::of_run(&run::open(&runs(args), &options)?, sources, &options, args.store.as_deref())
+}
+
+fn runs(args: &Args) -> Vec<String> {
+    [&args.run].into_iter().chain(&args.also).cloned().collect()
+}
+
+fn options(args: &Args) -> Options {
+    Options { tz: args.tz.clone(), format_of: args.format_of.clone() }
 }
 
 fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
@@ -328,7 +353,7 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
-pub(super) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
+pub(crate) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
         None => Ok(Rule::Fixed(0)),
         Some(text) => read_rule(text).with_context(|| crate::run::declared::bad_zone(text)),

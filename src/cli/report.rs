@@ -11,14 +11,12 @@ use super::query_metrics::split;
 use super::timeline::{self, Asking, Opened};
 use super::{exit, window};
 use crate::evidence;
-use crate::metrics::asked::Asked;
 use crate::note::file;
 use crate::query::extent::extent;
 use crate::render;
 use crate::render::evidence::shell;
 use crate::render::safe::terminal;
-use crate::render::shown::rfc3339;
-use crate::report::{self, Ask, Base};
+use crate::report::{self, Ask, Base, Given, Whole, window_flags};
 
 /// Rows of the timeline that a page holds where nothing else is asked for.
 pub const ROWS: usize = 2_000;
@@ -113,7 +111,8 @@ impl Args {
             map: Vec::new(),
             marks: self.marks,
             all: self.all,
-            limit: if self.limit == ROWS { timeline::LIMIT } else { self.limit },
+            // The page has a limit of its own.
+            limit: timeline::LIMIT,
             store: self.store.clone(),
             tz: self.tz.clone(),
             format_of: self.format_of.clone(),
@@ -128,8 +127,8 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     let shown = terminal(&args.output.display().to_string()).into_owned();
     let file = if to_stdout { None } else { Some(file::File::read(&args.output).with_context(|| shown.clone())?) };
     let there = file.as_ref().and_then(|f| f.bytes.as_deref()).unwrap_or_default();
-    if !there.is_empty() && !there.starts_with(b"<!DOCTYPE html>") {
-        bail!("{shown}: there is a file that is no page; nothing was written, name another one");
+    if !there.is_empty() && !there.starts_with(render::report::BEGIN.as_bytes()) {
+        bail!("{shown}: there is a file that is no page of corr report; nothing was written, name another one");
     }
     let opened = Opened::open(&asking, Some(&args.output).filter(|_| !to_stdout).map(PathBuf::as_path))?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
@@ -143,10 +142,14 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
             return Ok(exit::NOTHING);
         }
     };
-    let closed = window::closed(scoped.window, || ends(&opened, &captures))?;
-    let run: Vec<&str> = [asking.run.as_str()].into_iter().chain(asking.also.iter().map(String::as_str)).collect();
+    let closed = window::closed(scoped.window, || report::ends(extent(&opened.sources.sources), &captures))?;
+    let given = Given {
+        arguments: [&asking.run].into_iter().chain(&asking.also).cloned().collect(),
+        tz: asking.tz.clone(),
+        format_of: asking.format_of.clone(),
+        store: asking.store.clone(),
+    };
     let ask = Ask {
-        run: run.join(" "),
         words: words(&asking),
         query: asking.query.join(" "),
         session: asking.session.clone(),
@@ -158,10 +161,12 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         marked: asking.marked(),
         all: args.all,
         rows: args.limit,
-        commands: commands(args, &asking, closed),
+        bodies: false,
+        commands: commands(args, &asking, &given, closed),
+        given,
     };
     let base = Base { run: &opened.run, sources: &opened.sources, captures: &captures };
-    let report = match report::gather(base, &ask)? {
+    let report = match report::gather(base, &Whole::gather(base, &ask.series), &ask)? {
         Ok(report) => report,
         Err(why) => {
             writeln!(err, "corr: {}", terminal(&why))?;
@@ -179,46 +184,38 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
             writeln!(err, "{shown}: written, {} bytes", super::grouped(page.len() as u64))?;
         }
     }
+    for note in report.covered.notes.iter().chain(&report.series.none) {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     for (name, why) in &report.covered.not_read {
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
     Ok(if report.covered.not_read.is_empty() { exit::FOUND } else { exit::PARTIAL })
 }
 
-/// First and last stamp of the events; of the captures, where there are none.
-fn ends(opened: &Opened, captures: &Asked<'_>) -> (Option<i64>, Option<i64>) {
-    match extent(&opened.sources.sources) {
-        (None, None) => {
-            let both = report::extent_of(captures);
-            (both.map(|b| b.0), both.map(|b| b.1))
-        }
-        found => found,
-    }
-}
-
 /// The commands that give each part again.
-fn commands(args: &Args, asking: &Asking, closed: Option<(i64, i64)>) -> Vec<String> {
-    let run = shell(&asking.run);
-    let mut also = Vec::new();
-    push(&mut also, "also", &asking.also);
-    push(&mut also, "tz", &asking.tz);
-    let also: String = also.iter().map(|flag| format!(" {flag}")).collect();
-    let window = closed.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
+fn commands(args: &Args, asking: &Asking, given: &Given, closed: Option<(i64, i64)>) -> Vec<String> {
+    let (words, whole, window) = (given.words(), given.whole(), window_flags(closed));
     let mut scope = Vec::new();
     push(&mut scope, "session", asking.session.as_slice());
     push(&mut scope, "request", asking.request.as_slice());
     let scope: String = scope.iter().map(|flag| format!(" {flag}")).collect();
     let mut report = vec!["corr report".to_string(), flags(asking)];
     push(&mut report, "series", &args.series);
+    if args.limit != ROWS {
+        report.push(format!("--limit {}", args.limit));
+    }
     report.push(format!("-o {}", shell(&args.output.display().to_string())));
-    vec![
+    let mut commands = vec![
         report.join(" "),
-        format!("corr sources {run}"),
-        format!("corr facts {run}{also}"),
-        format!("corr edges {run}{also}{window}{scope} --explain"),
-        format!("corr ready {run}{also}{window}"),
-        format!("corr timeline {} --limit 0", flags(&Asking { limit: timeline::LIMIT, ..asking.clone() })),
-        format!("corr metrics {run}{also} --list"),
-        "corr show PATH:LINE  # any citation".into(),
-    ]
+        given.sources(),
+        format!("corr facts {words}"),
+        format!("corr edges {words}{window}{scope} --explain"),
+        format!("corr ready {whole}{window}"),
+        format!("corr timeline {} --limit 0", flags(asking)),
+        format!("corr metrics {words} --list"),
+        format!("corr show PATH:LINE{}  # any citation", given.show()),
+    ];
+    commands.extend(given.note());
+    commands
 }

@@ -75,11 +75,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let run = match &args.run {
         Some(run) => run.clone(),
-        None => run_of(Path::new(&path)),
+        None => run_of(Path::new(path)),
     };
     let sources = sources::open(std::slice::from_ref(&run), &options, args.store.as_deref())?;
-    let Some(source) = locate::find(&sources, &run, &path) else {
-        if let Some(code) = settings::show(&path, place, &run, args, out)? {
+    let Some(source) = locate::find(&sources, &run, path) else {
+        if let Some(code) = settings::show(path, place, &run, args, out)? {
             return Ok(code);
         }
         let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));

@@ -271,7 +271,10 @@ impl Opened {
         };
         let known = Known {
             declared: &sources.declared,
-            phases: &|| Ok(windows::phases(asking.window.as_deref(), sources)),
+            phases: &|| {
+                let lives = || windows::of_run(&self.run, sources, &self.options, asking.store.as_deref());
+                windows::phases(asking.window.as_deref(), sources, &lives)
+            },
             stamp: &stamp,
             covers: &covers,
         };

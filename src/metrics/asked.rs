@@ -1,5 +1,6 @@
 //! The captures that a question goes to, and the series that it means.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
@@ -14,6 +15,7 @@ use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
+use crate::run::declared::did_you_mean;
 use crate::run::source::{Class, NotRead};
 use crate::store::captures::Kept;
 
@@ -78,7 +80,7 @@ impl<'r> Asked<'r> {
     }
 
     /// Adds the series of logs that were asked for.
-    pub fn add_logged(&mut self, run: &'r Run, logged: Logged<'r>) {
+    pub fn add_logged(&mut self, run: &Run, logged: Logged<'r>) {
         for log in logged.captures {
             let captured = Captured::new(run, log.source, &BTreeMap::new());
             // A log covers what lies between its records, also where none of them has the field.
@@ -86,6 +88,21 @@ impl<'r> Asked<'r> {
             self.captures.push(Captured { extent, lines: log.lines, ..captured });
         }
         self.not_read.extend(logged.not_read);
+    }
+
+    /// The same with nothing borrowed of the run.
+    pub fn into_owned(self) -> Asked<'static> {
+        let owned = |captured: Captured<'r>| {
+            let Captured { name, source, catalogue, series, scrapes, extent, lines } = captured;
+            let source = Source { set: Cow::Owned(source.set.into_owned()), layout: source.layout, capture: source.capture };
+            Captured { name, source, catalogue, series, scrapes, extent, lines }
+        };
+        Asked {
+            captures: self.captures.into_iter().map(owned).collect(),
+            not_read: self.not_read,
+            notes: self.notes,
+            unchanged: self.unchanged,
+        }
     }
 
     /// Captures that are copies of others and were not read: their names, and the files that they equal.
@@ -100,6 +117,18 @@ impl<'r> Asked<'r> {
             }
         }
         out
+    }
+
+    /// That no series is meant, with a name that is near.
+    pub fn none_such(&self, selector: &Selector) -> String {
+        let names: Vec<&str> = self.captures.iter().flat_map(|c| c.catalogue.families.iter().map(|g| g.name.as_str())).collect();
+        let near = selector.name().and_then(|name| match names.contains(&name) {
+            true => Some(format!("; `{name}` is there, with other labels")),
+            false => did_you_mean(name, &names)
+                .or_else(|| names.iter().find(|n| n.contains(name)).copied())
+                .map(|near| format!("; did you mean `{near}`?")),
+        });
+        format!("{}: no such series in {} captures{}", selector.text, self.captures.len(), near.unwrap_or_default())
     }
 
     /// The members that one of the selectors means; all of them without any.
@@ -154,22 +183,22 @@ impl Captured<'_> {
     }
 
     /// When a series was scraped: with its endpoint, or, where the capture names no endpoint and mixes several, by its own samples.
-    pub fn scrapes_of(&self, series: SeriesId) -> std::borrow::Cow<'_, Scrapes> {
+    pub fn scrapes_of(&self, series: SeriesId) -> Cow<'_, Scrapes> {
         let capture = self.capture();
         let endpoint = capture.get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
         if let StampOf::Line { width } = capture.stamp_of {
             // How far apart its own records are; those of one stamp are one.
             let mut times = capture.samples.times(std::iter::once(series.0));
             times.dedup_by_key(|at| at.div_euclid(width.max(1)));
-            return std::borrow::Cow::Owned(Scrapes::new(times).interval().map_or_else(Scrapes::unknown, Scrapes::every));
+            return Cow::Owned(Scrapes::new(times).interval().map_or_else(Scrapes::unknown, Scrapes::every));
         }
         let named = capture.endpoint(endpoint).is_some_and(|e| !title(e).is_empty() || !e.scrapes.is_empty());
         if named {
-            return std::borrow::Cow::Borrowed(self.scrapes(endpoint));
+            return Cow::Borrowed(self.scrapes(endpoint));
         }
         let own = Scrapes::new(capture.samples.times(std::iter::once(series.0)));
         // Only how far apart: that others were scraped without it shows no absence.
-        std::borrow::Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
+        Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
     }
 
     /// Numbers of an endpoint's series.

@@ -87,7 +87,7 @@ pub fn of(
     let answer = answer::ask(question, &sources.sources)?;
     let several = answer.asking.iter().filter(|a| a.matched > 0).count() > 1;
     let mut timeline = Timeline::new(Settings { all: how.all, limit: how.limit, chosen: how.chosen, several }, marks);
-    let mut told = read(&answer, sources, &mut |event| {
+    let mut told = read(&answer, sources, question.bodies, &mut |event| {
         see(&event);
         timeline.push(event, give)
     })?;
@@ -97,11 +97,11 @@ pub fn of(
 
 /// Gives every event of a question on, in the order of time.
 pub fn events(question: &Question, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
-    read(&answer::ask(question, &sources.sources)?, sources, give)
+    read(&answer::ask(question, &sources.sources)?, sources, question.bodies, give)
 }
 
 /// Reads the events of an answer again; says what could not be.
-fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
+fn read(answer: &Answer, sources: &Sources, bodies: bool, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
     let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.failed {
@@ -111,7 +111,7 @@ fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyho
             told.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
-    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
+    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), bodies);
     while let Some(blocks) = reading.next(BATCH) {
         for event in blocks.into_iter().flat_map(|b| b.events) {
             give(event)?;

@@ -1,13 +1,17 @@
 //! Named windows of lives: `ready:UNIT#2` is when its second run was ready, `outage:UNIT#1` when it was away for the first time.
 
+use std::path::Path;
+
 use corr_readiness::history::{Invocation, Opened};
 use corr_readiness::time::Mark;
 use corr_readiness::{Cite, History, Instant, Options, UnitHistory};
 
 use super::gather;
+use crate::evidence;
 use crate::query::phases::{self, Phase};
 use crate::query::sources::Sources;
 use crate::render::readiness::words;
+use crate::run::{self, Run};
 
 /// Beginnings of such names.
 pub const PREFIXES: &[&str] = &["ready:", "outage:"];
@@ -17,13 +21,25 @@ pub fn is_named(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The windows that a run's records name. Lives are looked for only where one is asked about: that reads every log.
-pub fn phases(asked: Option<&str>, sources: &Sources) -> Vec<Phase> {
+/// The windows that a run's records name. Those of lives are looked for by `of_lives`, and only where one is asked about: that reads every log and capture.
+///
+/// # Errors
+/// Those of `of_lives`.
+pub fn phases(asked: Option<&str>, sources: &Sources, of_lives: &dyn Fn() -> anyhow::Result<Vec<Phase>>) -> anyhow::Result<Vec<Phase>> {
     let mut found = phases::all(&sources.sources);
     if asked.is_some_and(is_named) {
-        found.extend(all(&gather(sources, None, Options::default()).history));
+        found.extend(of_lives()?);
     }
-    found
+    Ok(found)
+}
+
+/// The windows of the lives of a run, which are numbered and bounded as every command has them: by its logs and its captures. `store` is `--store`.
+///
+/// # Errors
+/// What `corr.toml` says of the captures' clocks does not fit.
+pub fn of_run(run: &Run, sources: &Sources, options: &run::Options, store: Option<&Path>) -> anyhow::Result<Vec<Phase>> {
+    let captures = evidence::captures(run, options, store)?;
+    Ok(all(&gather(sources, Some((run, &captures)), Options::default()).history))
 }
 
 fn start(mark: &Mark) -> Option<i64> {

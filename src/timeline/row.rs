@@ -33,8 +33,6 @@ pub enum Known {
     Exact,
     /// It had happened by its record.
     By,
-    /// It had not happened before its record.
-    After,
     /// Between its two records.
     Within,
     /// From its one record to the other: it lasted.
@@ -47,7 +45,6 @@ impl Known {
         match self {
             Known::Exact => "exact",
             Known::By => "by",
-            Known::After => "after",
             Known::Within => "within",
             Known::Lasting => "lasting",
         }
@@ -58,7 +55,6 @@ impl Known {
         match self {
             Known::Exact | Known::Lasting => "",
             Known::By => "upper bound",
-            Known::After => "lower bound",
             Known::Within => "interval",
         }
     }
@@ -149,7 +145,6 @@ impl Row {
         Some(match self.known {
             None | Some(Known::Exact | Known::Lasting) => (first?.start, first?.end),
             Some(Known::By) => (i64::MIN, first?.end),
-            Some(Known::After) => (first?.start, i64::MAX),
             Some(Known::Within) => (first?.start, last?.end.max(first?.end)),
         })
     }

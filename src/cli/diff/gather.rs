@@ -80,7 +80,7 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
         asked.add_logged(&run, logged);
     }
     let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-    let phases = windows::phases(ask.window, &sources);
+    let phases = windows::phases(ask.window, &sources, &|| windows::of_run(&run, &sources, &options, None))?;
     let (first, last) = extent(&sources.sources);
     let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
     let times = asking.times(&phases)?;

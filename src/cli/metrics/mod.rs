@@ -304,7 +304,7 @@ fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> 
     };
     let known = Known {
         declared: &question.run.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), events.get()?)),
+        phases: &|| windows::phases(args.window.as_deref(), events.get()?, &|| events.lives()),
         stamp: &stamp,
         covers: &covers,
     };

@@ -11,8 +11,10 @@ use crate::cli::window::Times;
 use crate::metrics::asked::{Asked, Captured};
 use crate::metrics::span::{Misplaced, Placed, Span};
 use crate::query::extent::extent;
+use crate::query::phases::Phase;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
+use crate::readiness::windows;
 use crate::render::shown::rfc3339;
 use crate::run::source::Class;
 use crate::run::{Options, Run};
@@ -36,6 +38,11 @@ impl<'a> Events<'a> {
             return Ok(self.opened.get_or_init(|| sources));
         }
         self.opened.get().context("the sources of events are not open")
+    }
+
+    /// The windows of the run's lives.
+    pub fn lives(&self) -> anyhow::Result<Vec<Phase>> {
+        windows::of_run(self.run, self.get()?, self.options, self.store)
     }
 }
 

@@ -9,6 +9,9 @@ use crate::report::{CaptureRow, Covered, Disagreement, EndpointRow, FactRow, Fac
 pub fn coverage(covered: &Covered) -> Html {
     panel("coverage", "What was read", |html| {
         not_read(html, covered);
+        for note in &covered.notes {
+            html.with_text("p", &[("class", "note")], note);
+        }
         if !covered.assumed.is_empty() {
             html.element("p", &[("class", "warn")], |html| {
                 html.raw("<b>Zone assumed</b> for ").text(&covered.assumed.join(", "));
