@@ -98,3 +98,25 @@ impl fmt::Display for NamedZone {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_those_of_the_database() {
+        let zone = NamedZone::get("america/los_angeles").unwrap();
+        assert_eq!((zone.name(), zone), ("America/Los_Angeles", NamedZone::get("America/Los_Angeles").unwrap()));
+        assert_ne!(zone, NamedZone::get("America/New_York").unwrap());
+        // 2026-07-01 and 2026-01-01, 00:00 UTC.
+        assert_eq!((zone.east(1_782_864_000 * SECOND), zone.east(1_767_225_600 * SECOND)), (-7 * 3600, -8 * 3600));
+        assert!(zone.is_called(1_782_864_000 * SECOND, "PDT") && !zone.is_called(1_782_864_000 * SECOND, "PST"));
+        for none in ["", "America", "Etc/Unknown", "local", "EST6PDT,M3.2.0,M11.1.0", "../../etc/passwd"] {
+            assert_eq!(NamedZone::get(none), None, "{none}");
+        }
+        assert!(names().len() > 400 && names().iter().any(|name| name == "Asia/Shanghai"));
+        // Of the first stamp that there can be, the zone has its mean time; of the last one the time would be out of range.
+        assert_eq!(zone.readings(i64::MIN), Some((i64::MIN + (7 * 3600 + 52 * 60 + 58) * SECOND, None)));
+        assert!(zone.readings(i64::MAX).is_none());
+    }
+}
