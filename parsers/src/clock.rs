@@ -2,12 +2,13 @@
 
 #[cfg(test)]
 mod tests;
+mod named;
 mod turns;
 
+pub use named::{NamedZone, names};
 pub use turns::{TurnFinder, Turns};
 
-use chrono::{LocalResult, NaiveDate, TimeZone};
-use chrono_tz::OffsetName;
+use chrono::NaiveDate;
 
 use crate::stamp::{RawStamp, SECOND, Stamp, Zone};
 
@@ -17,7 +18,7 @@ pub enum Rule {
     /// Seconds east of UTC, the same all year.
     Fixed(i32),
     /// A zone of the tz database.
-    Named(chrono_tz::Tz),
+    Named(NamedZone),
 }
 
 /// How a clock's rule was found, best first.
@@ -153,8 +154,7 @@ impl Aligner {
             Rule::Named(zone) => {
                 let (first, second) = self.rule.readings(ns).unwrap_or((ns, None));
                 for utc in [Some(first), second].into_iter().flatten() {
-                    let offset = zone.offset_from_utc_datetime(&civil(utc));
-                    if offset.abbreviation() == Some(name) {
+                    if zone.is_called(utc, name) {
                         return Some(utc);
                     }
                 }
@@ -168,15 +168,10 @@ impl Aligner {
 
 impl Rule {
     /// The UTC nanoseconds of a civil time, the earlier first; two where the local time occurs twice, none where it is skipped.
-    fn readings(self, ns: i64) -> Option<(i64, Option<i64>)> {
-        let zone = match self {
-            Rule::Fixed(east) => return Some((ns.checked_sub(i64::from(east) * SECOND)?, None)),
-            Rule::Named(zone) => zone,
-        };
-        match zone.from_local_datetime(&civil(ns)) {
-            LocalResult::Single(t) => Some((t.timestamp_nanos_opt()?, None)),
-            LocalResult::Ambiguous(a, b) => Some((a.timestamp_nanos_opt()?, Some(b.timestamp_nanos_opt()?))),
-            LocalResult::None => None,
+    pub fn readings(self, ns: i64) -> Option<(i64, Option<i64>)> {
+        match self {
+            Rule::Fixed(east) => Some((ns.checked_sub(i64::from(east) * SECOND)?, None)),
+            Rule::Named(zone) => zone.readings(ns),
         }
     }
 }
@@ -228,7 +223,7 @@ pub fn read_rule(text: &str) -> Option<Rule> {
     {
         return Some(Rule::Fixed(east));
     }
-    text.parse().ok().map(Rule::Named)
+    NamedZone::get(text).map(Rule::Named)
 }
 
 /// The year of a UTC nanosecond.

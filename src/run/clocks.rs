@@ -300,12 +300,8 @@ fn siblings(run: &mut Run, facts: &[Option<Facts>]) {
 
 /// Seconds east of UTC of a rule at a civil time (ns, read as UTC).
 fn east_at(rule: Rule, civil: i64) -> Option<i32> {
-    use chrono::{Offset, TimeZone};
     match rule {
         Rule::Fixed(east) => Some(east),
-        Rule::Named(zone) => {
-            let naive = chrono::DateTime::from_timestamp_nanos(civil).naive_utc();
-            zone.offset_from_local_datetime(&naive).earliest().map(|o| o.fix().local_minus_utc())
-        }
+        Rule::Named(zone) => zone.readings(civil).map(|(first, _)| zone.east(first)),
     }
 }

@@ -319,7 +319,9 @@ fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Erro
             return Ok(Ok(Done { entry, what: What::Kept, bytes: 0 }));
         }
         what = What::Grown;
-        let line = 1 + events::count_lines(&bytes[..offset]);
+        // Where the last segment that is kept begins is known.
+        let (from, line) = entry.segments.last().map_or((0, 1), |s| (s.from as usize, s.first_line));
+        let line = line + events::count_lines(&bytes[from..offset]);
         start = Start { offset, line, order: events::order_before(bytes, layout, &timing, offset) };
     }
     if task.many && what == What::Built && bytes.len() < SMALL && !entry.embedded {
@@ -349,6 +351,7 @@ fn part_task(task: &Task<'_>, part: &Part<'_>, embed: bool) -> Result<SegmentRef
         rows: meta.rows,
         first: meta.first,
         last: meta.last,
+        first_line: meta.first_line,
         hash: meta.hash,
         hashed_to: meta.to,
     })
@@ -369,23 +372,29 @@ fn whole(dir: &Path, entry: &Entry) -> bool {
 
 /// Cuts what is to be built of a source into parts at record starts.
 pub fn cut<'p>(bytes: &'p [u8], layout: &'p Layout, timing: &'p Timing, first: Start) -> Vec<Part<'p>> {
-    let mut parts = Vec::new();
-    let mut start = first;
-    while start.offset < bytes.len() {
+    let mut spans = Vec::new();
+    let mut from = first.offset;
+    while from < bytes.len() {
         let mut end = bytes.len();
-        if !layout.document && bytes.len() - start.offset > PART + PART / 2 {
-            end = record::record_start(bytes, start.offset + PART, layout);
-            if end <= start.offset {
+        if !layout.document && bytes.len() - from > PART + PART / 2 {
+            end = record::record_start(bytes, from + PART, layout);
+            if end <= from {
                 end = bytes.len();
             }
         }
-        parts.push(Part { bytes, layout, timing, start, end });
-        if end >= bytes.len() {
-            break;
-        }
-        let line = start.line + events::count_lines(&bytes[start.offset..end]);
-        let order = events::order_between(bytes, layout, timing, start.offset, end).or(start.order);
-        start = Start { offset: end, line, order };
+        spans.push(from..end);
+        from = end;
+    }
+    // A later part begins where the lines of those before it are counted.
+    let before = &spans[..spans.len().saturating_sub(1)];
+    let lines: Vec<u64> = before.par_iter().with_max_len(1).map(|span| events::count_lines(&bytes[span.clone()])).collect();
+    let mut parts = Vec::new();
+    let mut start = first;
+    for (i, span) in spans.iter().enumerate() {
+        parts.push(Part { bytes, layout, timing, start, end: span.end });
+        let Some(lines) = lines.get(i) else { break };
+        let order = events::order_between(bytes, layout, timing, span.start, span.end).or(start.order);
+        start = Start { offset: span.end, line: start.line + lines, order };
     }
     parts
 }
