@@ -18,6 +18,8 @@ mod golden;
 mod removal;
 #[path = "edges/rules.rs"]
 mod rules;
+#[path = "edges/said.rs"]
+mod said;
 #[path = "edges/scopes.rs"]
 mod scopes;
 #[path = "edges/trace.rs"]

@@ -17,6 +17,7 @@ pub mod query;
 mod query_metrics;
 pub mod ready;
 pub mod report;
+mod samples;
 pub mod schema;
 pub mod scrape;
 pub mod serve;

@@ -12,7 +12,7 @@ use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
 use corr_parsers::stamp::{RawStamp, Zone};
 
-use super::{exit, index, settings};
+use super::{exit, index, samples, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar::{self, quote};
@@ -33,10 +33,11 @@ use crate::store::manifest::{how_name, rule_name};
 #[command(after_help = "Examples:
   corr show runs/r42/logs/router.log:88
   corr show runs/r42/artifacts/trace.jsonl.gz@4096      byte 4096 of the decompressed source
+  corr show 'runs/r42/metrics/#sglang:num_running_reqs[w0]@2026-11-29T18:51:13.766Z..2026-11-29T18:51:37.796Z' --run runs/r42
   corr show journal/system.journal@4096                 byte 4096 of what journalctl -o export writes of it
   corr show logs/router.log:88 --run runs/r42            a path below the run")]
 pub struct Args {
-    /// `PATH:LINE` or `PATH@OFFSET`, as every other command prints it.
+    /// `PATH:LINE`, `PATH@OFFSET`, or samples as `PATH#SERIES[TARGET]@FROM..TO`: as every other command prints it.
     #[arg(value_name = "LOCATOR")]
     pub locator: String,
     /// The run that the source belongs to; found from the path where it is not given.
@@ -71,6 +72,9 @@ pub enum ShowFormat {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+    if samples::is_citation(&args.locator) {
+        return samples::show(args, Paint::new(color), out, err);
+    }
     let (path, place) = locate::locator(&args.locator, args.run.as_deref())?;
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
     let run = match &args.run {
@@ -142,7 +146,7 @@ fn not_asked<'s>(sources: &'s Sources, unasked: &'s BTreeMap<String, String>) ->
 }
 
 /// The run that a path belongs to: the nearest directory above it that has an index, a corr.toml or a plan of a run, else its own directory.
-fn run_of(path: &Path) -> String {
+pub(super) fn run_of(path: &Path) -> String {
     let marks = [".corr", "corr.toml", "direct-plan.json", "recipe.lock.yaml"];
     let mut dir = path.parent();
     while let Some(at) = dir {

@@ -185,8 +185,14 @@ pub fn closed(window: Window, ends: impl FnOnce() -> (Option<i64>, Option<i64>))
     let (first, last) = ends();
     let from = window.since.or(first).context("the window has no start: no record has a stamp")?;
     let to = window.until.or(last).context("the window has no end: no record has a stamp")?;
-    if from >= to {
-        bail!("the window ends before it begins");
+    if from < to {
+        return Ok(Some((from, to)));
     }
-    Ok(Some((from, to)))
+    let show = |ns: i64| rfc3339(ns, 1_000);
+    match (window.since, window.until) {
+        (Some(_), None) => bail!("the window is empty: it begins at {}, and the run ends at {}", show(from), show(to)),
+        (None, Some(_)) => bail!("the window is empty: it ends at {}, and the run begins at {}", show(to), show(from)),
+        _ if from == to => bail!("the window is empty: it begins and ends at {}", show(from)),
+        _ => bail!("the window ends at {}, before it begins at {}", show(to), show(from)),
+    }
 }

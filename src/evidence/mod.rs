@@ -10,12 +10,13 @@ use std::path::Path;
 use corr_evidence::builtin;
 use corr_evidence::compare::{Comparison, Share};
 use corr_evidence::compiled::Edges;
-use corr_evidence::identity::Identity;
+use corr_evidence::identity::{Identity, Join, RequestNo};
 use corr_evidence::instruments::Instruments;
 use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger};
 use corr_evidence::rules::{self, Known, Warning};
 use corr_evidence::scope::Scope;
+use corr_evidence::twins::Twins;
 use corr_evidence::verdict::{Counter, Verdict};
 use corr_parsers::ids::{self, IdKind};
 
@@ -31,6 +32,8 @@ pub struct Evidence<'s> {
     pub edges: Edges,
     pub sources: &'s Sources,
     pub ledgers: Vec<SourceLedger>,
+    /// Which of them hold the same records.
+    pub twins: Twins,
     pub identity: Identity,
     pub not_read: Vec<NotRead>,
 }
@@ -43,6 +46,10 @@ pub struct Judged {
     pub shares: Vec<Share>,
     pub comparisons: Vec<Comparison>,
     pub warnings: Vec<Warning>,
+    /// How many of the scope's requests of one source another one knows.
+    pub joins: Vec<Join>,
+    /// Ids of clients that several requests bear, one of them at least of the scope.
+    pub shared: Vec<(String, Vec<RequestNo>)>,
 }
 
 /// What verdicts need to know beside records and counters.
@@ -68,7 +75,8 @@ impl<'s> Evidence<'s> {
         let edges = Edges::new([builtin::table()?, sources.declared.evidence().clone()])?;
         let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
         let identity = Identity::new(&ledgers);
-        Ok(Evidence { edges, sources, ledgers, identity, not_read })
+        let twins = Twins::new(&ledgers);
+        Ok(Evidence { edges, sources, ledgers, twins, identity, not_read })
     }
 
     /// `path:line` of a record, which `corr show` opens.
@@ -111,6 +119,7 @@ impl<'s> Evidence<'s> {
         let judge = Judge {
             edges: &self.edges,
             ledgers: &self.ledgers,
+            twins: &self.twins,
             identity: &self.identity,
             instruments: &instruments,
             counters: &beside.counters,
@@ -127,7 +136,11 @@ impl<'s> Evidence<'s> {
             has_warmup: beside.has_warmup,
         };
         let warnings = rules::check(&known, &verdicts);
-        Judged { instruments, population, verdicts, shares, comparisons, warnings }
+        let joins = self.identity.joins(scope);
+        let meant = |no: &RequestNo| self.identity.requests.get(*no).is_some_and(|request| scope.has(*no, request));
+        let shared = self.identity.shared_x_request_ids().into_iter().filter(|(_, of)| of.iter().any(meant));
+        let shared = shared.map(|(x, of)| (x.to_string(), of)).collect();
+        Judged { instruments, population, verdicts, shares, comparisons, warnings, joins, shared }
     }
 
     /// Families of the captures and what their counters did in a scope.

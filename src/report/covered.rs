@@ -83,7 +83,8 @@ fn capture(base: Base<'_>, captured: &Captured<'_>, closed: Option<(i64, i64)>) 
             "counts from its own start, and where that lies is UNKNOWN: its series are on no common axis".into()
         }
     };
-    CaptureRow { name: captured.name.clone(), covers, clock, endpoints: endpoints(base, captured, closed) }
+    let share_of = if closed.is_some() { "the window" } else { "what the capture covers" };
+    CaptureRow { name: captured.name.clone(), covers, clock, share_of, endpoints: endpoints(base, captured, closed) }
 }
 
 /// How its endpoints were scraped over a window, UTC ns; over all of it where none was asked.

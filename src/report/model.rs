@@ -117,17 +117,19 @@ pub struct CaptureRow {
     /// In words; what it covers, on its clock.
     pub covers: String,
     pub clock: String,
+    /// What shares of time are of: `the window`, or `what the capture covers`.
+    pub share_of: &'static str,
     pub endpoints: Vec<EndpointRow>,
 }
 
-/// How an endpoint was scraped over the window.
+/// How an endpoint was scraped over the window that was asked, else over what its capture covers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EndpointRow {
     /// Which endpoint of the capture; `None` of one that was never scraped.
     #[serde(skip)]
     pub id: Option<EndpointId>,
     pub name: String,
-    /// Share of the window outside gaps, 0 to 1.
+    /// Share of that time outside gaps, 0 to 1.
     pub fraction: f64,
     pub scrapes: u64,
     pub failed: u64,

@@ -74,7 +74,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict, ask: &Ask) -> EdgeRow {
         id: edge.id.clone(),
         title: edge.title.clone(),
         activity: verdict.activity.name(),
-        count: table::count(verdict),
+        count: table::count(&edged.evidence.edges, verdict),
         request: attribution(&verdict.request),
         session: attribution(&verdict.session),
         request_why: attributed(&verdict.request),
@@ -91,7 +91,7 @@ fn proof(edged: &Edged<'_>, how: &'static str, proof: &Proof) -> Option<Shows> {
     Some(Shows {
         signal: signal.id.clone(),
         how,
-        words: proof_words(signal, proof),
+        words: proof_words(edged, signal, proof),
         does_not_prove: signal.does_not_prove.clone(),
         cites: proof.cites.iter().map(|c| record(edged.evidence, *c)).collect(),
     })
@@ -99,7 +99,7 @@ fn proof(edged: &Edged<'_>, how: &'static str, proof: &Proof) -> Option<Shows> {
 
 fn counter(edged: &Edged<'_>, counter: &Counter, ask: &Ask) -> Option<Shows> {
     let signal = edged.evidence.edges.get(counter.signal)?;
-    let gap = counter.gap.as_ref().map_or(String::new(), |gap| format!("; {gap}"));
+    let gap = counter.gap.as_ref().filter(|_| counter.inner.is_some()).map_or(String::new(), |gap| format!("; {gap}"));
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
     let open = format!("corr metrics {} {}{}", ask.given.words(), shell(asked), window_flags(ask.closed));
     Some(Shows {

@@ -32,7 +32,7 @@ use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
 use crate::query::{locate, phases};
 use crate::readiness::windows;
-use crate::render::evidence::shell;
+use crate::render::evidence::{shell, table};
 use crate::render::shown::rfc3339;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
@@ -227,11 +227,12 @@ impl Asking<'_> {
         Some(Said {
             edge: edge.id.clone(),
             title: edge.title.clone(),
-            unit: edge.unit.clone(),
+            unit: verdict.unit.clone(),
             activity: verdict.activity,
             why: verdict.why.clone(),
             count: verdict.count,
             amount: verdict.amount,
+            counted: table::count(&evidence.edges, verdict),
             request: verdict.request.clone(),
             session: verdict.session.clone(),
             proofs: proofs.collect(),

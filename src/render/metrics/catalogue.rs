@@ -125,7 +125,7 @@ impl<'a> Catalogued<'a> {
             capture_text(captured, paint, out)?;
             // Of one scrape there is nothing to be covered.
             let covered: Vec<Coverage> = self.covered.get(i).into_iter().flatten().filter(|c| c.scrapes != 1).cloned().collect();
-            covered::text(captured, &covered, paint, out)?;
+            covered::text(captured, &covered, "what the capture covers", paint, out)?;
             writeln!(out)?;
         }
         for offset in &self.offsets {

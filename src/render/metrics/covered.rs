@@ -14,7 +14,8 @@ use crate::render::safe::terminal;
 const GAPS: usize = 8;
 
 /// A line an endpoint, and one a gap.
-pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+/// `of` is what the share is of: `the window`.
+pub fn text(captured: &Captured<'_>, covered: &[Coverage], of: &str, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let dial = captured.dial();
     for one in covered {
         let name = if one.endpoint.is_empty() { "(unnamed)".to_string() } else { terminal(&one.endpoint).into_owned() };
@@ -29,7 +30,7 @@ pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &m
         let failed = if one.failed > 0 { format!(", {} failed", one.failed) } else { String::new() };
         writeln!(
             out,
-            "  covered    {name}: {} % of the window, {} scrapes{failed}{every}{known}",
+            "  covered    {name}: {} % of {of}, {} scrapes{failed}{every}{known}",
             computed((one.fraction * 1000.0).floor() / 10.0),
             one.scrapes
         )?;

@@ -3,6 +3,7 @@
 use super::{cites, instant, panel, table};
 use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::metrics::computed;
 use crate::report::{CaptureRow, Covered, Disagreement, EndpointRow, FactRow, Facts, Records};
 
 /// What was read, what it covers, what is missing.
@@ -76,7 +77,11 @@ fn captures(html: &mut Html, all: &[CaptureRow]) {
                         html.with_text("code", &[], &row.name);
                     });
                     html.with_text("td", &[], &endpoint.name);
-                    html.with_text("td", &[("class", "n")], &format!("{:.1} %", endpoint.fraction * 100.0));
+                    html.with_text(
+                        "td",
+                        &[("class", "n")],
+                        &format!("{} % of {}", computed((endpoint.fraction * 1000.0).floor() / 10.0), row.share_of),
+                    );
                     html.with_text("td", &[("class", "n")], &grouped(endpoint.scrapes));
                     html.with_text("td", &[("class", "n")], &grouped(endpoint.failed));
                     html.element("td", &[], |html| gaps(html, endpoint));
