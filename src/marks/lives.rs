@@ -47,7 +47,7 @@ impl Of<'_> {
         drafts.extend(self.happened(stop.0, Mark::Stop, "life.stop", stop.1.into()));
         if let Some(lost) = run.lost_by_others {
             let says = match instants.asked.upper().or(instants.stopping.upper()).is_some_and(|stop| stop.before(&lost)) {
-                true => "no longer sent to by another process, after its stop began",
+                true => "lost, as another process saw it, after its stop began",
                 false => "lost, as another process saw it",
             };
             drafts.push(self.draft(Known::Exact, Mark::NotReady, "life.lost", says.into(), lost, None));
