@@ -121,7 +121,7 @@ fn evictions_are_at_least_what_samples_show() {
     let (_, out, _) = corr(&["edges", capture.path(), "--edge", "l1-evict"]);
     assert!(out.contains("of tp2: at least 1 430 tokens; 281 before the first sample of a process"), "{out}");
     let (_, diff, err) = corr(&["diff", capture.path(), capture.path(), "--metrics", "sglang:evicted_tokens_total", "--all"]);
-    let says: Vec<&str> = diff.lines().filter(|l| l.contains("+1430")).collect();
+    let says: Vec<&str> = diff.lines().filter(|l| l.contains("+1430 (")).collect();
     assert!(!says.is_empty(), "{diff}{err}");
     for line in says {
         assert!(line.contains("at least 1430, at most 1711; first seen with 281") && !line.contains("exactly"), "{line}");
