@@ -12,11 +12,11 @@ use corr_evidence::verdict::{Activity, Attribution, Verdict};
 use super::exit;
 use super::query::zone_of_flags;
 use super::window::{self, Flags, Known, Times};
-use crate::evidence::{self, Beside, Evidence};
+use crate::evidence::{self, Evidence};
 use crate::metrics::common::Covers;
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
-use crate::query::{locate, phases};
+use crate::query::{Nothing, locate};
 use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::evidence::Edged;
@@ -54,7 +54,8 @@ pub struct Args {
     /// End of the window.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N).
+    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or
+    /// `common`: what all sources of events cover.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
     /// Only the requests of a session.
@@ -97,20 +98,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let evidence = Evidence::gather(&sources, window)?;
     let only = edges(&evidence.edges, &args.edge)?;
     let required = requirements(&evidence.edges, &args.require)?;
-    let Some(scope) = scope(args, &evidence, window, err)? else { return Ok(exit::NOTHING) };
+    let scope = scope(args, &evidence, window)?;
     let asked = evidence::captures(&run, &options, args.store.as_deref())?;
     for note in &asked.notes {
         writeln!(err, "corr: {}", terminal(note))?;
     }
-    let (families, counters) = evidence.counters(&run, &asked, &scope);
-    let beside = Beside {
-        families,
-        counters,
-        of_session: args.session.is_some(),
-        has_warmup: phases::all(&sources.sources).iter().any(|p| p.name == "warmup"),
-        all_cites: args.all_citations,
-    };
-    let judged = evidence.judge(&scope, &beside);
+    let asking = evidence::Asking { of_session: args.session.is_some(), all_cites: args.all_citations };
+    let judged = evidence.judge_with(&run, &asked, &scope, asking);
     let mut partial = false;
     for file in evidence.not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)).chain(&asked.not_read) {
         partial = true;
@@ -166,7 +160,11 @@ fn title(args: &Args) -> String {
 pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Write) -> anyhow::Result<Option<(i64, i64)>> {
     let flags =
         Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: args.window.as_deref(), around: None, span: "" };
-    let covers = || Ok(Covers::default());
+    let covers = || {
+        let mut covers = Covers::default();
+        covers.add_logs(&sources.sources);
+        Ok(covers)
+    };
     let known = Known {
         declared: &sources.declared,
         phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
@@ -183,28 +181,20 @@ pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Wri
     window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, || extent(&sources.sources))
 }
 
-/// What the flags ask about; `None`, with a word on why, if there is no such session, request or worker.
-fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>, err: &mut dyn Write) -> anyhow::Result<Option<Scope>> {
-    let mut scope = Scope { window, ..Scope::default() };
-    match evidence.requests(args.session.as_deref(), args.request.as_deref()) {
-        Some(Err(why)) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(None);
-        }
-        Some(Ok(found)) => scope.requests = Some(found),
-        None => {}
-    }
+/// What the flags ask about.
+fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>) -> Result<Scope, Nothing> {
+    let requests = evidence.requests(args.session.as_deref(), args.request.as_deref())?;
+    let mut scope = Scope { window, requests, ..Scope::default() };
     if let Some(worker) = &args.worker {
         let found = evidence.of_worker(worker);
         if found.is_empty() {
             let names: BTreeSet<&str> = evidence.ledgers.iter().filter_map(|l| l.worker.as_deref()).collect();
             let names: Vec<&str> = names.into_iter().collect();
-            writeln!(err, "corr: no source is of worker {}; there are {}", terminal(worker), terminal(&names.join(", ")))?;
-            return Ok(None);
+            return Err(Nothing(format!("no source is of worker {worker}; there are {}", names.join(", "))));
         }
         scope.ledgers = Some(found);
     }
-    Ok(Some(scope))
+    Ok(scope)
 }
 
 /// Number of an edge.

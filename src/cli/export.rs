@@ -183,23 +183,11 @@ struct Meant<'o> {
     evidence: Evidence<'o>,
 }
 
-/// `None`, with a word on why, if there is no such window, session or request.
-fn meant<'o>(asking: &Asking, opened: &'o Opened, err: &mut dyn Write, now: i64) -> anyhow::Result<Option<Meant<'o>>> {
-    let scoped = match opened.scope(asking, None, now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(None);
-        }
-    };
+fn meant<'o>(asking: &Asking, opened: &'o Opened, now: i64) -> anyhow::Result<Meant<'o>> {
+    let scoped = opened.scope(asking, None, now)?;
     let evidence = Evidence::gather(&opened.sources, None)?;
-    match scoped.question(asking, Some(&evidence))? {
-        Ok(question) => Ok(Some(Meant { scoped, question, evidence })),
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            Ok(None)
-        }
-    }
+    let question = scoped.question(asking, Some(&evidence))?;
+    Ok(Meant { scoped, question, evidence })
 }
 
 /// Says on stderr what was left out and could not be read; gives the exit code. `found` is whether there was anything to write.
@@ -281,8 +269,7 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
     for selector in asking.metrics.iter().flat_map(|list| split(list)) {
         selectors.push(Selector::parse(selector).context("--metrics")?);
     }
-    let Some(meant) = meant(asking, opened, err, now)? else { return Ok(exit::NOTHING) };
-    let Meant { scoped, question, evidence } = &meant;
+    let Meant { scoped, question, evidence } = &meant(asking, opened, now)?;
     let proofs = Proofs::new(evidence);
     let session = |_: IdKind, id: &str| {
         let request = evidence.identity.requests.get(evidence.identity.request(id)?)?;
@@ -327,8 +314,7 @@ fn without_end(loose: &[Loose]) -> String {
 }
 
 fn spans(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let Some(meant) = meant(&args.asking, opened, err, now)? else { return Ok(exit::NOTHING) };
-    let Meant { scoped, question, evidence } = &meant;
+    let Meant { scoped, question, evidence } = &meant(&args.asking, opened, now)?;
     let mut gathered = Spans::default();
     let told = rows::events(question, &opened.sources, &mut |event| {
         gathered.push(&event);
@@ -401,30 +387,18 @@ fn of_request(name: String, request: Option<&corr_evidence::identity::Request>, 
 fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let asking = &args.asking;
     let joined = opened.join(asking)?;
-    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let scoped = opened.scope(asking, joined.as_ref(), now)?;
     let sources = &opened.sources;
     let closed = window::closed(scoped.window, || extent(&sources.sources))?;
     let evidence = Evidence::gather(sources, closed)?;
-    let question = match scoped.question(asking, Some(&evidence))? {
-        Ok(question) => question,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let question = scoped.question(asking, Some(&evidence))?;
     let mut begin = about(asking, &scoped);
     let named =
         |s: &crate::query::sources::Asked| json!({"name": s.name, "format": s.format, "worker": s.owner.worker, "role": s.owner.role});
     begin.insert("sources".into(), sources.sources.iter().map(named).collect());
     let mut writer = jsonl::Writer::begin(out, begin)?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    let judged = opened.judge(asking, closed, &evidence, &captures);
+    let judged = opened.judge(asking, closed, &evidence, &captures)?;
     let marks = if asking.marked() { opened.marks_of(&scoped, &evidence, &judged, &captures) } else { Vec::new() };
     let told = timeline::rows(asking, sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
     let edged =
@@ -459,13 +433,7 @@ fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write
 
 fn windows(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let asking = &args.asking;
-    let scoped = match opened.scope(asking, None, now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let scoped = opened.scope(asking, None, now)?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
     let found = readiness::gather(&opened.sources, Some((&opened.run, &captures)), corr_readiness::Options::default());
     let inside = |w: &mermaid::Window| {

@@ -32,7 +32,9 @@ use std::io::Write;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::query::Nothing;
 use crate::render::paint::When;
+use crate::render::safe::terminal;
 
 /// Exit codes (DESIGN.md 10).
 pub mod exit {
@@ -129,6 +131,16 @@ enum Command {
 
 /// Runs a parsed command line; gives the exit code.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    match command(cli, out, err, now) {
+        Err(error) if error.is::<Nothing>() => {
+            writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+            Ok(exit::NOTHING)
+        }
+        done => done,
+    }
+}
+
+fn command(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     match cli.command {
         Command::Sources(args) => sources::run(&args, cli.color, out, err),
         Command::Query(args) => query::run(&args, cli.color, out, err, now),

@@ -71,13 +71,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     let old = file.bytes.as_deref().unwrap_or_default();
     let blocks = if args.stdout { Vec::new() } else { block::all(old).with_context(|| shown.clone())? };
     let Some(opened) = Opened::new(&args.asking, Some(&args.file))? else { return timeline::nothing(&args.asking, err) };
-    let (body, partial) = match body(args, &name, &opened, now)? {
-        Ok(made) => made,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let (body, partial) = body(args, &name, &opened, now)?;
     let done = if partial { exit::PARTIAL } else { exit::FOUND };
     let whole = block::write(&name, &command(args), &body);
     if args.stdout {
@@ -105,23 +99,17 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     Ok(done)
 }
 
-/// What stands in the block, and whether a part of the input could not be read; or why there is nothing to say.
-fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Result<(String, bool), String>> {
+/// What stands in the block, and whether a part of the input could not be read.
+fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<(String, bool)> {
     let asking = &args.asking;
     let sources = &opened.sources;
     let joined = opened.join(asking)?;
-    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
-        Ok(scoped) => scoped,
-        Err(why) => return Ok(Err(why)),
-    };
+    let scoped = opened.scope(asking, joined.as_ref(), now)?;
     let closed = opened.closed(&scoped)?;
     let evidence = Evidence::gather(sources, closed)?;
-    let question = match scoped.question(asking, Some(&evidence))? {
-        Ok(question) => question,
-        Err(why) => return Ok(Err(why)),
-    };
+    let question = scoped.question(asking, Some(&evidence))?;
     let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    let judged = opened.judge(asking, closed, &evidence, &captures);
+    let judged = opened.judge(asking, closed, &evidence, &captures)?;
     let marks = if asking.marked() { opened.marks_of(&scoped, &evidence, &judged, &captures) } else { Vec::new() };
     let mut rows = Vec::new();
     let told = timeline::rows(asking, sources, &question, joined.as_ref(), marks, &mut |row| {
@@ -162,7 +150,7 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<Re
         Form::Markdown => note.markdown(),
         Form::Slack => slack::write(&note),
     };
-    Ok(Ok((body, !not_read.is_empty())))
+    Ok((body, !not_read.is_empty()))
 }
 
 /// What was asked, in words.

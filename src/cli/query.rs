@@ -199,13 +199,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         .zip(opened.as_ref())
         .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
         .transpose()?;
-    let Asked { question, answer, how } = match ask(args, expr, &sources, joined.as_ref(), now)? {
-        Ok(asked) => asked,
-        Err(none) => {
-            writeln!(err, "corr: {}", safe::terminal(&none))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let Asked { question, answer, how } = ask(args, expr, &sources, joined.as_ref(), now)?;
     if let Some(how) = how.filter(|_| args.around.is_some() || args.window.as_deref() == Some("common")) {
         writeln!(err, "corr: {}", safe::terminal(&how))?;
     }
@@ -231,22 +225,13 @@ pub(crate) struct Asked {
     pub how: Option<String>,
 }
 
-/// Asks sources that are open; or says why there is no such window.
-pub(crate) fn ask(
-    args: &Args,
-    expr: Expr,
-    sources: &Sources,
-    joined: Option<&Joined<'_>>,
-    now: i64,
-) -> anyhow::Result<Result<Asked, String>> {
+/// Asks sources that are open.
+pub(crate) fn ask(args: &Args, expr: Expr, sources: &Sources, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Asked> {
     let times = times(args, sources, joined)?;
-    if let Some(none) = times.none {
-        return Ok(Err(none));
-    }
     let window = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
     let question = Question { window, ..question(args, expr)? };
     let answer = answer::ask(&question, &sources.sources)?;
-    Ok(Ok(Asked { question, answer, how: times.how }))
+    Ok(Asked { question, answer, how: times.how })
 }
 
 /// Writes an answer as `--format json` has it.

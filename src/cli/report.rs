@@ -136,13 +136,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     if opened.sources.sources.is_empty() && captures.captures.is_empty() {
         return timeline::nothing(&asking, err);
     }
-    let scoped = match opened.scope(&asking, None, now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let scoped = opened.scope(&asking, None, now)?;
     let closed = window::closed(scoped.window, || ends(&opened, &captures))?;
     let run: Vec<&str> = [asking.run.as_str()].into_iter().chain(asking.also.iter().map(String::as_str)).collect();
     let ask = Ask {
@@ -161,13 +155,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         commands: commands(args, &asking, closed),
     };
     let base = Base { run: &opened.run, sources: &opened.sources, captures: &captures };
-    let report = match report::gather(base, &ask)? {
-        Ok(report) => report,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let report = report::gather(base, &ask)?;
     for note in opened.sources.notes.iter().chain(&captures.notes) {
         writeln!(err, "corr: {}", terminal(note))?;
     }

@@ -12,14 +12,14 @@ use super::query::zone_of_flags;
 use super::query_metrics::{self, Joined, Wanted};
 use super::window::{self, Flags, Known, Times};
 use super::{exit, grouped, index};
-use crate::evidence::{self, Beside, Evidence, Judged};
+use crate::evidence::{self, Evidence, Judged};
 use crate::marks;
 use crate::metrics::asked::Asked as Captures;
 use crate::metrics::common::Covers;
+use crate::query::Nothing;
 use crate::query::answer::{Question, Window};
 use crate::query::extent::extent;
 use crate::query::locate;
-use crate::query::phases;
 use crate::query::rows::{self, Told};
 use crate::query::sources::{self, Sources};
 use crate::readiness::{self, windows};
@@ -141,21 +141,9 @@ pub(super) fn write(
     now: i64,
 ) -> anyhow::Result<i32> {
     let joined = opened.join(asking)?;
-    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", safe::terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let scoped = opened.scope(asking, joined.as_ref(), now)?;
     let evidence = opened.evidence(asking, &scoped)?;
-    let question = match scoped.question(asking, evidence.as_ref())? {
-        Ok(question) => question,
-        Err(why) => {
-            writeln!(err, "corr: {}", safe::terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let question = scoped.question(asking, evidence.as_ref())?;
     let (marks, not_read) = match evidence.as_ref().filter(|_| asking.marked()) {
         Some(evidence) => opened.marks(asking, &scoped, evidence)?,
         None => (Vec::new(), Vec::new()),
@@ -247,8 +235,8 @@ impl Opened {
         self.wanted.as_ref().map(|wanted| wanted.join(&self.run, &self.options, asking.store.as_deref(), &self.sources)).transpose()
     }
 
-    /// The window of the flags, or why there is none such.
-    pub fn scope(&self, asking: &Asking, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Result<Scoped, String>> {
+    /// The window of the flags.
+    pub fn scope(&self, asking: &Asking, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Scoped> {
         let sources = &self.sources;
         let flags = Flags {
             since: asking.since.as_deref(),
@@ -276,11 +264,8 @@ impl Opened {
             covers: &covers,
         };
         let times = Times::read(flags, &known)?;
-        if let Some(none) = times.none {
-            return Ok(Err(none));
-        }
         let window = window::resolve(&times, zone_of_flags(&asking.tz)?, now, sources)?;
-        Ok(Ok(Scoped { window, how: times.how }))
+        Ok(Scoped { window, how: times.how })
     }
 
     /// What shows which records are a session's or a request's, and when edges were proven, if that is asked for.
@@ -298,20 +283,24 @@ impl Opened {
     }
 
     /// Verdicts on what is asked about.
-    pub fn judge(&self, asking: &Asking, window: Option<(i64, i64)>, evidence: &Evidence<'_>, captures: &Captures<'_>) -> Judged {
-        let mut scope = Scope { window, ..Scope::default() };
-        scope.requests = evidence.requests(asking.session.as_deref(), asking.request.as_deref()).and_then(Result::ok);
-        let (families, counters) = evidence.counters(&self.run, captures, &scope);
-        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
-        let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
-        evidence.judge(&scope, &beside)
+    pub fn judge(
+        &self,
+        asking: &Asking,
+        window: Option<(i64, i64)>,
+        evidence: &Evidence<'_>,
+        captures: &Captures<'_>,
+    ) -> Result<Judged, Nothing> {
+        let requests = evidence.requests(asking.session.as_deref(), asking.request.as_deref())?;
+        let scope = Scope { window, requests, ..Scope::default() };
+        let how = evidence::Asking { of_session: asking.session.is_some(), ..evidence::Asking::default() };
+        Ok(evidence.judge_with(&self.run, captures, &scope, how))
     }
 
     /// Marks in the window, and what could not be read for them. A window that no record closes has none.
     fn marks(&self, asking: &Asking, scoped: &Scoped, evidence: &Evidence<'_>) -> anyhow::Result<(Vec<Row>, NotRead)> {
         let Ok(closed) = self.closed(scoped) else { return Ok((Vec::new(), Vec::new())) };
         let captures = evidence::captures(&self.run, &self.options, asking.store.as_deref())?;
-        let judged = self.judge(asking, closed, evidence, &captures);
+        let judged = self.judge(asking, closed, evidence, &captures)?;
         let not_read = evidence.not_read.iter().chain(&captures.not_read).map(|n| (n.name.clone(), n.why.clone())).collect();
         Ok((self.marks_of(scoped, evidence, &judged, &captures), not_read))
     }
@@ -324,8 +313,8 @@ impl Opened {
 }
 
 impl Scoped {
-    /// What is asked of the sources, or why nothing can be.
-    pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Result<Question, String>> {
+    /// What is asked of the sources.
+    pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Question> {
         rows::question(&asking.query.join(" "), self.window, asking.session.as_deref(), asking.request.as_deref(), evidence)
     }
 }

@@ -22,6 +22,8 @@ use corr_parsers::ids::{self, IdKind};
 use crate::metrics::anchors;
 use crate::metrics::asked::Asked;
 use crate::metrics::workers;
+use crate::query::Nothing;
+use crate::query::phases;
 use crate::query::sources::Sources;
 use crate::run::source::NotRead;
 use crate::run::{Options, Run};
@@ -43,6 +45,15 @@ pub struct Judged {
     pub shares: Vec<Share>,
     pub comparisons: Vec<Comparison>,
     pub warnings: Vec<Warning>,
+}
+
+/// How a scope is asked about.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asking {
+    /// It is that of one session.
+    pub of_session: bool,
+    /// Keep the citation of every record.
+    pub all_cites: bool,
 }
 
 /// What verdicts need to know beside records and counters.
@@ -94,15 +105,27 @@ impl<'s> Evidence<'s> {
         self.ledgers.iter().enumerate().filter(|(_, l)| own(l)).map(|(i, _)| i).collect()
     }
 
-    /// The requests that a session or a request by one of its ids are, or why there are none; `None` if all are meant.
-    pub fn requests(&self, session: Option<&str>, request: Option<&str>) -> Option<Result<BTreeSet<usize>, String>> {
+    /// The requests that a session or a request by one of its ids are; `None` if all are meant.
+    ///
+    /// # Errors
+    /// No record bears the session or request.
+    pub fn requests(&self, session: Option<&str>, request: Option<&str>) -> Result<Option<BTreeSet<usize>>, Nothing> {
         let (kind, what, id) = match (session, request) {
             (Some(id), _) => (Some(IdKind::Session), "session", id),
             (None, Some(id)) => (None, "request", id),
-            (None, None) => return None,
+            (None, None) => return Ok(None),
         };
         let found: BTreeSet<usize> = self.identity.find(kind, id).into_iter().collect();
-        Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
+        if found.is_empty() { Err(Nothing(format!("no record bears {what} {id}"))) } else { Ok(Some(found)) }
+    }
+
+    /// Judges a scope with what the counters of captures did in it.
+    pub fn judge_with(&self, run: &Run, captures: &Asked<'_>, scope: &Scope, asking: Asking) -> Judged {
+        let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
+        let counters = counters::of(run, captures, &self.edges, scope, &self.ledgers, &workers);
+        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
+        let Asking { of_session, all_cites } = asking;
+        self.judge(scope, &Beside { families: counters::families(captures), counters, of_session, has_warmup, all_cites })
     }
 
     /// Judges a scope.
@@ -128,12 +151,6 @@ impl<'s> Evidence<'s> {
         };
         let warnings = rules::check(&known, &verdicts);
         Judged { instruments, population, verdicts, shares, comparisons, warnings }
-    }
-
-    /// Families of the captures and what their counters did in a scope.
-    pub fn counters(&self, run: &Run, asked: &Asked<'_>, scope: &Scope) -> (BTreeSet<String>, Vec<Counter>) {
-        let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
-        (counters::families(asked), counters::of(run, asked, &self.edges, scope, &self.ledgers, &workers))
     }
 }
 

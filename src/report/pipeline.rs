@@ -6,8 +6,8 @@ use corr_evidence::verdict::{Counter, Proof, Verdict};
 
 use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
 use super::{Ask, Base};
-use crate::evidence::{Beside, Evidence, Judged};
-use crate::query::phases;
+use crate::evidence::{Asking, Evidence, Judged};
+use crate::query::Nothing;
 use crate::render::evidence::details::{absent, attributed, counter_words, needed, proof_words, shell};
 use crate::render::evidence::{Edged, attribution, figure, table};
 use crate::render::shown::rfc3339;
@@ -18,13 +18,14 @@ const DISAGREE: usize = 5;
 const COUNTERS: usize = 40;
 
 /// Judges what is asked.
-pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Judged {
-    let mut scope = Scope { window: ask.closed, ..Scope::default() };
-    scope.requests = evidence.requests(ask.session.as_deref(), ask.request.as_deref()).and_then(Result::ok);
-    let (families, counters) = evidence.counters(base.run, base.captures, &scope);
-    let has_warmup = phases::all(&base.sources.sources).iter().any(|p| p.name == "warmup");
-    let beside = Beside { families, counters, of_session: ask.session.is_some(), has_warmup, all_cites: false };
-    evidence.judge(&scope, &beside)
+///
+/// # Errors
+/// No record bears the session or request.
+pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judged, Nothing> {
+    let requests = evidence.requests(ask.session.as_deref(), ask.request.as_deref())?;
+    let scope = Scope { window: ask.closed, requests, ..Scope::default() };
+    let asking = Asking { of_session: ask.session.is_some(), ..Asking::default() };
+    Ok(evidence.judge_with(base.run, base.captures, &scope, asking))
 }
 
 /// The verdicts in words.

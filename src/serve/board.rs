@@ -78,7 +78,7 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Opti
         ..Ask::default()
     };
     let base = Base { run: &view.run, sources: &view.sources, captures: &captures };
-    let mut report = report::gather(base, &ask)?.map_err(|why| anyhow::anyhow!(why))?;
+    let mut report = report::gather(base, &ask)?;
     report.records.page = Some(link::record);
     Ok(report)
 }

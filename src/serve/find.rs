@@ -8,7 +8,7 @@ use super::state::{Served, View};
 use crate::cli::query::{self, Args};
 use crate::query::answer::Window;
 use crate::query::fetch::{Context, Reading};
-use crate::query::{grammar, names};
+use crate::query::{Nothing, grammar, names};
 use crate::render::shown::Shown;
 
 /// What was found.
@@ -81,8 +81,8 @@ fn ask(view: &View, served: &Served, asked: &Asked) -> Result<(Args, query::Aske
     let args = asked.args(served).map_err(Refused::value)?;
     let expr = grammar::parse(&args.query.join(" ")).map_err(Refused::Query)?;
     match query::ask(&args, expr, &view.sources, None, (served.wall)()) {
-        Ok(Ok(answered)) => Ok((args, answered)),
-        Ok(Err(none)) => Err(Refused::Nothing(none)),
+        Ok(answered) => Ok((args, answered)),
+        Err(error) if error.is::<Nothing>() => Err(Refused::Nothing(format!("{error:#}"))),
         Err(error) => Err(Refused::value(error)),
     }
 }

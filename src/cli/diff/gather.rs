@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
 use corr_evidence::compiled::Edges;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Verdict;
@@ -18,7 +17,7 @@ use crate::cli::window::{self, Flags, Known, Times};
 use crate::diff::figures::{Figure, of_throughput};
 use crate::diff::verdicts::{Counted, Proved, Said};
 use crate::diff::{Scraped, Side, Windowed};
-use crate::evidence::{self, Beside, Evidence, Judged};
+use crate::evidence::{self, Evidence, Judged, counters};
 use crate::facts::collect;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Hit};
@@ -90,7 +89,7 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
         asking.flags = format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1));
     }
     let evidence = Evidence::gather(&sources, window)?;
-    let (families, judged) = asking.judge(&evidence, window, phases.iter().any(|p| p.name == "warmup"));
+    let judged = asking.judge(&evidence, window);
     let verdicts = asking.verdicts(&evidence, &judged)?;
     let figures = asking.figures(&evidence.edges, &times, window)?;
     let (facts, mut not_read) = collect::table(&sources, &run);
@@ -123,7 +122,7 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let side = Side {
         run: name.to_string(),
         assumed_utc: sources.sources.iter().filter(|s| s.clock.how == How::Assumed && extent(std::slice::from_ref(s)).0.is_some()).count(),
-        of_hosts: families.iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
+        of_hosts: counters::families(&asked).iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
         empty: sources.sources.is_empty() && asked.captures.is_empty() && facts.rows.is_empty(),
         extent: first.zip(last).or_else(|| asking.of_captures()),
         facts,
@@ -154,7 +153,9 @@ impl Asking<'_> {
         let flags = Flags { since: ask.since, until: ask.until, window: ask.window, around: None, span: "" };
         let covers = || {
             let mut covers = Covers::default();
-            covers.add_hits(&self.asked.hits(ask.selectors));
+            covers.add_logs(&self.sources.sources);
+            let hits = self.asked.hits(ask.selectors);
+            covers.add_hits(&hits.into_iter().filter(|hit| !hit.captured.is_log()).collect::<Vec<_>>());
             Ok(covers)
         };
         let known = Known {
@@ -163,11 +164,7 @@ impl Asking<'_> {
             stamp: &|event| locate::stamp(event, self.sources, self.name),
             covers: &covers,
         };
-        let times = Times::read(flags, &known)?;
-        if let Some(none) = &times.none {
-            bail!("{none}");
-        }
-        Ok(times)
+        Times::read(flags, &known)
     }
 
     /// The window, both ends closed by those of the run's records, else of its captures; `None` for the whole run.
@@ -186,11 +183,9 @@ impl Asking<'_> {
         self.asked.captures.iter().filter_map(one).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    fn judge(&self, evidence: &Evidence<'_>, window: Option<(i64, i64)>, has_warmup: bool) -> (BTreeSet<String>, Judged) {
+    fn judge(&self, evidence: &Evidence<'_>, window: Option<(i64, i64)>) -> Judged {
         let scope = Scope { window, ..Scope::default() };
-        let (families, counters) = evidence.counters(self.run, self.asked, &scope);
-        let beside = Beside { families: families.clone(), counters, of_session: false, has_warmup, all_cites: false };
-        (families, evidence.judge(&scope, &beside))
+        evidence.judge_with(self.run, self.asked, &scope, evidence::Asking::default())
     }
 
     fn verdicts(&self, evidence: &Evidence<'_>, judged: &Judged) -> anyhow::Result<Vec<Said>> {

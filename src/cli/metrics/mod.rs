@@ -18,7 +18,7 @@ use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::logged;
 use crate::metrics::workers::{self, Mapped, Worker};
-use crate::query::locate;
+use crate::query::{Nothing, locate};
 use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
@@ -154,11 +154,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         question.nothing(out)?;
         return Ok(question.code(exit::NOTHING));
     }
-    let times = times(&question, &events)?;
-    if let Some(none) = &times.none {
-        writeln!(err, "corr: {}", terminal(none))?;
-        return Ok(question.code(exit::NOTHING));
-    }
+    let times = match times(&question, &events) {
+        Err(error) if error.is::<Nothing>() => {
+            writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+            return Ok(question.code(exit::NOTHING));
+        }
+        times => times?,
+    };
     if let Some(how) = &times.how {
         writeln!(err, "corr: {}", terminal(how))?;
     }
@@ -228,9 +230,6 @@ impl Windowed<'_> {
             Question { args: &args, run: &run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
         let partial = told::losses(&question.hits, err)? | partial;
         let times = times(&question, &events)?;
-        if let Some(none) = &times.none {
-            bail!("{none}");
-        }
         let spans = Placing { args: &args, run: &run, events: &events, times, now: self.now }.spans(&asked, err)?;
         let (rows, short) = question.exact(&spans);
         Ok((columns, rows, partial | short))
