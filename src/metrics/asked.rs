@@ -102,6 +102,11 @@ impl<'r> Asked<'r> {
         out
     }
 
+    /// From the first sample to the last of all captures whose clock is known, UTC ns.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        self.captures.iter().filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The members that one of the selectors means; all of them without any.
     pub fn hits(&self, selectors: &[Selector]) -> Vec<Hit<'_>> {
         let mut hits = Vec::new();
@@ -183,6 +188,12 @@ impl Captured<'_> {
     /// First and last sample or scrape, on the capture's clock.
     pub fn extent(&self) -> Option<(i64, i64)> {
         self.extent
+    }
+
+    /// First and last sample or scrape, UTC ns; `None` where it has none, or a clock of which it is not known where it began.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        let ((first, last), (offset, _)) = (self.extent()?, self.dial().to_utc()?);
+        Some((first.saturating_add(offset), last.saturating_add(offset)))
     }
 
     /// The clock of its samples.

@@ -11,8 +11,10 @@ pub mod logged;
 pub mod moment;
 pub mod occupied;
 pub mod ratios;
+pub mod read;
 pub mod span;
 pub mod sums;
 pub mod workers;
 
 pub use asked::{Asked, Captured, Hit};
+pub use read::Read;

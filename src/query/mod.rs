@@ -28,6 +28,7 @@ pub mod subject;
 pub mod suggest;
 pub mod timespec;
 pub mod visible;
+pub mod window;
 pub mod words;
 
 /// There is nothing of what was asked for: no such window, session or request. An answer, not a failure.

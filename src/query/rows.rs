@@ -8,8 +8,8 @@ use super::fetch::{Context, Reading};
 use super::grammar::{self, quote};
 use super::matches::Matcher;
 use super::sources::Sources;
-use crate::cli::grouped;
 use crate::evidence::{Evidence, trace};
+use crate::render::number::grouped;
 use crate::render::shown::Shown;
 use crate::timeline::{Row, Settings, Timeline, Totals};
 

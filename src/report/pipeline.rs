@@ -30,7 +30,16 @@ pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judge
 
 /// The verdicts in words.
 pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {
-    let edged = Edged { evidence, judged, only: &[], run: &ask.run, scope: ask.words.clone(), window: ask.closed, explain: false };
+    let edged = Edged {
+        evidence,
+        judged,
+        only: &[],
+        run: &ask.run,
+        source: &ask.source,
+        scope: ask.words.clone(),
+        window: ask.closed,
+        explain: false,
+    };
     let unprovable = needed(&edged).into_iter().map(|((by, needs), edges)| Unprovable {
         by: by.into(),
         edges: edges.into_iter().map(String::from).collect(),
@@ -103,7 +112,7 @@ fn counter(edged: &Edged<'_>, counter: &Counter) -> Option<Shows> {
     let gap = counter.gap.as_ref().map_or(String::new(), |gap| format!("; {gap}"));
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    let open = format!("corr metrics {} {}{window}", shell(edged.run), shell(asked));
+    let open = format!("corr metrics {} {}{window}", edged.source, shell(asked));
     Some(Shows {
         signal: signal.id.clone(),
         how: if signal.direct { "counter" } else { "consistent with it, and no proof: counter" },

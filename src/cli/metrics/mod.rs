@@ -6,24 +6,26 @@ mod place;
 mod told;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
 
 use super::exit;
-use super::window::{Flags, Known, Times};
-use crate::metrics::anchors;
+use super::flags::{self, Around, Reading, Runs};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::logged;
+use crate::metrics::read::{self, Read};
 use crate::metrics::workers::{self, Mapped, Worker};
+use crate::query::sources::{self, Sources};
+use crate::query::window::{Known, Times};
 use crate::query::{Nothing, locate};
 use crate::readiness::windows;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options, Run};
+use crate::run::{Options, Run};
 use place::{Events, Placing};
 
 /// List metric captures and their series, print samples, or say what series did in a window.
@@ -31,6 +33,9 @@ use place::{Events, Placing};
 /// A counter's figure is the difference between two samples that are named, with the least and the most that it can have counted in the window;
 /// nothing is extrapolated.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("since", |since| since.help("Start of the window: what series did from the first sample at or after it")))]
+#[command(mut_arg("until", |until| until.help("End of the window: up to the last sample at or before it")))]
+#[command(mut_arg("span", |span| span.default_value("5s")))]
 #[command(after_long_help = "Selectors:
   sglang:cached_tokens_total                     a name, in either spelling (sglang: or sglang_); a histogram's name is all of its series
   'sglang:cached_tokens_total{cache_source=\"device\"}'   also != =~ !~
@@ -52,33 +57,15 @@ Examples:
 Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
 does not cover the window.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Which series; of several arguments each adds its own.
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
-    /// Start of the window: what series did from the first sample at or after it.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// End of the window: up to the last sample at or before it.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N,
-    /// outage:UNIT#N), or `common`: what all captures with
-    /// these series cover; the others limit nothing.
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
-    /// The window around an event, by its locator as corr prints it (`path:line`), or around the stretch of a figure's citation; `±2s` behind it
-    /// is its --span.
-    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
-    pub around: Option<String>,
-    /// How long before and after the event of --around.
-    #[arg(long, value_name = "DURATION", default_value = "5s")]
-    pub span: String,
+    #[command(flatten)]
+    pub when: flags::Window,
+    #[command(flatten)]
+    pub around: Around,
     /// Divide each counter by the counters of another selector: those of the same endpoint and, where both name one, the same rank, together.
     /// Several are divided by in turn.
     #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["rows", "by", "list"])]
@@ -98,15 +85,11 @@ pub struct Args {
     /// Show at most this many series or samples; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub limit: usize,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Zone of civil times in --since and --until.
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// A question whose series are found.
@@ -132,14 +115,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     if let Some(q) = args.quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
         bail!("--quantiles {q}: a quantile lies between 0 and 1; the 99th percentile is 0.99");
     }
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
-    let run = run::open(&runs, &options)?;
-    let store = args.store.as_deref();
+    let options = args.reading.options();
+    let store = args.reading.store.as_deref();
+    let run = sources::looked_into(&args.runs.all(), &options, store)?;
     let events = Events::of(&run, &options, store);
     let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
-    let (asked, workers) = read(&run, &options, store, &events, &all, err)?;
+    let (asked, workers) = read(&run, &options, store, &all, &|| events.get(), err)?;
     let partial = told::not_read(&run, &asked, err)?;
     if asked.captures.is_empty() && !logged::asked(&all) {
         return told::nothing(&run, err);
@@ -154,7 +135,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         question.nothing(out)?;
         return Ok(question.code(exit::NOTHING));
     }
-    let times = match times(&question, &events) {
+    let times = match times(&question, &|| events.get()) {
         Err(error) if error.is::<Nothing>() => {
             writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
             return Ok(question.code(exit::NOTHING));
@@ -169,7 +150,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     if args.list || (selectors.is_empty() && shows) {
         return question.list(out, err);
     }
-    let spans = Placing { args, run: &run, events: &events, times, now }.spans(&asked, err)?;
+    let spans = Placing { args, run: &run, events: &|| events.get(), times, now }.spans(&asked, err)?;
     if args.rows || shows {
         question.rows(&spans, out, err)
     } else if let Some(label) = &args.by {
@@ -184,12 +165,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
 /// A window that every series is asked about.
 #[cfg(feature = "sql")]
 pub struct Windowed<'a> {
-    pub runs: &'a [String],
+    pub run: &'a Run,
+    pub sources: &'a dyn Fn() -> anyhow::Result<&'a Sources>,
     pub options: &'a Options,
     pub store: Option<&'a Path>,
-    pub window: Option<&'a str>,
-    pub since: Option<&'a str>,
-    pub until: Option<&'a str>,
+    pub when: flags::Window,
     pub now: i64,
 }
 
@@ -201,77 +181,57 @@ pub type Cells = (&'static [&'static str], Vec<Vec<String>>, bool);
 impl Windowed<'_> {
     /// What each series did in the window, as cells.
     pub fn cells(&self, err: &mut dyn Write) -> anyhow::Result<Cells> {
+        let Windowed { run, sources, options, store, when, now } = self;
         let args = Args {
-            run: self.runs.first().cloned().unwrap_or_default(),
+            runs: Runs { run: run.arguments.first().cloned().unwrap_or_default(), also: Vec::new() },
             selectors: Vec::new(),
-            also: self.runs.iter().skip(1).cloned().collect(),
-            since: self.since.map(str::to_owned),
-            until: self.until.map(str::to_owned),
-            window: self.window.map(str::to_owned),
-            around: None,
-            span: String::new(),
+            when: when.clone(),
+            around: Around { around: None, span: String::new() },
             per: Vec::new(),
             by: None,
             rows: false,
             quantiles: vec![0.5, 0.9, 0.99],
             list: false,
             limit: 0,
-            store: self.store.map(Path::to_path_buf),
             format: Format::Csv,
-            tz: self.options.tz.clone(),
+            reading: Reading { tz: options.tz.clone(), ..Reading::default() },
         };
         let columns = crate::render::metrics::COLUMNS;
-        let run = run::open(self.runs, self.options)?;
-        let events = Events::of(&run, self.options, self.store);
-        let (asked, workers) = read(&run, self.options, self.store, &events, &[], err)?;
-        let partial = told::not_read(&run, &asked, err)?;
+        let (asked, workers) = read(run, options, *store, &[], sources, err)?;
+        let partial = told::not_read(run, &asked, err)?;
         let hits = asked.hits(&[]);
         let question =
-            Question { args: &args, run: &run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
+            Question { args: &args, run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
         let partial = told::losses(&question.hits, err)? | partial;
-        let times = times(&question, &events)?;
-        let spans = Placing { args: &args, run: &run, events: &events, times, now: self.now }.spans(&asked, err)?;
+        let times = times(&question, sources)?;
+        let spans = Placing { args: &args, run, events: sources, times, now: *now }.spans(&asked, err)?;
         let (rows, short) = question.exact(&spans);
         Ok((columns, rows, partial | short))
     }
 }
 
 /// Reads the captures, and the logs whose fields are asked for, with the workers that these are of.
-fn read<'r>(
+fn read<'r, 's>(
     run: &'r Run,
     options: &Options,
     store: Option<&Path>,
-    events: &Events<'_>,
     selectors: &[Selector],
+    sources: &dyn Fn() -> anyhow::Result<&'s Sources>,
     err: &mut dyn Write,
 ) -> anyhow::Result<(Asked<'r>, Vec<Worker>)> {
-    let mut asked = Asked::by(run, store, selectors);
-    anchors::settle(run, options, store, &mut asked)?;
-    for note in &asked.notes {
+    let Read { asked, said } = read::read(run, options, store, selectors, false, sources)?;
+    for note in asked.notes.iter().chain(&said) {
         writeln!(err, "corr: {}", terminal(note))?;
     }
-    if !logged::asked(selectors) {
-        return Ok((asked, Vec::new()));
-    }
-    let sources = events.get()?;
-    let mut logged = logged::read(selectors, sources);
-    for line in std::mem::take(&mut logged.said) {
-        writeln!(err, "corr: {}", terminal(&line))?;
-    }
-    asked.add_logged(run, logged);
-    Ok((asked, workers::workers(sources.sources.iter().map(|s| &s.owner))))
+    // Without logs nothing is asked whose worker would be told.
+    let workers = if logged::asked(selectors) { workers::workers(sources()?.sources.iter().map(|s| &s.owner)) } else { Vec::new() };
+    Ok((asked, workers))
 }
 
 /// The window that the flags say.
-fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> {
+fn times<'s>(question: &Question<'_>, events: &dyn Fn() -> anyhow::Result<&'s Sources>) -> anyhow::Result<Times> {
     let args = question.args;
-    let flags = Flags {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        around: args.around.as_deref(),
-        span: &args.span,
-    };
+    let flags = args.around.flags(&args.when);
     let covers = || {
         let mut covers = Covers::default();
         covers.add_hits(&question.hits);
@@ -280,11 +240,11 @@ fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> 
     };
     let stamp = |event: &str| match question.asked.stamp_of_citation(event) {
         Some(stamp) => stamp,
-        None => locate::stamp(event, events.get()?, &args.run),
+        None => locate::stamp(event, events()?, &args.runs.run),
     };
     let known = Known {
         declared: &question.run.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), events.get()?)),
+        phases: &|| Ok(windows::phases(flags.window, events()?)),
         stamp: &stamp,
         covers: &covers,
     };

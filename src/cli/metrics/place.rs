@@ -8,12 +8,12 @@ use anyhow::Context as _;
 
 use super::Args;
 use crate::cli::query::zone_of_flags;
-use crate::cli::window::Times;
 use crate::metrics::asked::{Asked, Captured};
 use crate::metrics::span::{Misplaced, Placed, Span};
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
+use crate::query::window::Times;
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
 use crate::run::source::Class;
@@ -42,18 +42,18 @@ impl<'a> Events<'a> {
 }
 
 /// A window that is to be laid on captures.
-pub struct Placing<'a> {
+pub struct Placing<'a, 's> {
     pub args: &'a Args,
     pub run: &'a Run,
-    pub events: &'a Events<'a>,
+    pub events: &'a dyn Fn() -> anyhow::Result<&'s Sources>,
     pub times: Times,
     pub now: i64,
 }
 
-impl Placing<'_> {
+impl Placing<'_, '_> {
     /// The window on every capture's clock; `None` where it cannot be laid, which is said.
     pub fn spans(&self, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<Vec<Option<Placed>>> {
-        let zone = zone_of_flags(&self.args.tz)?;
+        let zone = zone_of_flags(&self.args.reading.tz)?;
         let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: self.times.anchors.clone() };
         let (start, end) = if self.times.of_run() { self.extent(asked)? } else { (None, None) };
         let shared = if start.is_none() && self.times.of_run() {
@@ -96,17 +96,12 @@ impl Placing<'_> {
     /// First and last instant of the run: of its events; of its captures, if it has none.
     fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
         if self.run.sources.iter().any(|s| s.class == Class::Events) {
-            let found = extent(&self.events.get()?.sources);
+            let found = extent(&(self.events)()?.sources);
             if found.0.is_some() {
                 return Ok(found);
             }
         }
-        let utc = asked.captures.iter().filter_map(|c| {
-            let (offset, _) = c.dial().to_utc()?;
-            let (first, last) = c.extent()?;
-            Some((first.saturating_add(offset), last.saturating_add(offset)))
-        });
-        let both = utc.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let both = asked.span_utc();
         Ok((both.map(|b| b.0), both.map(|b| b.1)))
     }
 }

@@ -6,8 +6,9 @@ use std::io::Write;
 use anyhow::Context as _;
 use corr_metrics::select::Selector;
 
-use crate::cli::{exit, grouped};
+use crate::cli::exit;
 use crate::metrics::asked::{Asked, Captured, Hit};
+use crate::render::number::grouped;
 use crate::render::safe::terminal;
 use crate::run::Run;
 

@@ -8,7 +8,7 @@ use corr_sql::{Give, Rows, TableFunction, Wanted};
 
 use super::sheet::{Cell, Sheet, schema};
 use super::{Asking, columns};
-use crate::cli::metrics;
+use crate::cli::{flags, metrics};
 use crate::tables::Type;
 
 /// `deltas('measured')`, `deltas('start+60s', 'end')`, `deltas()`.
@@ -58,13 +58,13 @@ impl Rows for Figures {
 
     fn make(&self, _: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
         let asking = &self.asking;
+        let when = flags::Window { since: self.since.clone(), until: self.until.clone(), window: self.window.clone() };
         let asked = metrics::Windowed {
-            runs: &asking.runs,
+            run: asking.run()?,
+            sources: &|| asking.sources().map_err(anyhow::Error::msg),
             options: &asking.options,
             store: asking.store.as_deref(),
-            window: self.window.as_deref(),
-            since: self.since.as_deref(),
-            until: self.until.as_deref(),
+            when,
             now: asking.now,
         };
         let mut said = Vec::new();

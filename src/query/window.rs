@@ -6,13 +6,13 @@ use anyhow::{Context as _, bail};
 use corr_parsers::clock::Rule;
 use corr_parsers::stamp::Stamp;
 
+use super::Nothing;
+use super::answer::Window;
+use super::extent::extent;
+use super::phases::Phase;
+use super::sources::Sources;
+use super::timespec::{self, Base, Context, Offset, TimeSpec};
 use crate::metrics::common::Covers;
-use crate::query::Nothing;
-use crate::query::answer::Window;
-use crate::query::extent::extent;
-use crate::query::phases::Phase;
-use crate::query::sources::Sources;
-use crate::query::timespec::{self, Base, Context, Offset, TimeSpec};
 use crate::render::shown::rfc3339;
 use crate::run::declared::Declared;
 
@@ -180,7 +180,8 @@ pub fn closed(window: Window, ends: impl FnOnce() -> (Option<i64>, Option<i64>))
     if window == Window::default() {
         return Ok(None);
     }
-    let (first, last) = ends();
+    // Where both ends are given no record is read for them.
+    let (first, last) = if window.since.is_some() && window.until.is_some() { (None, None) } else { ends() };
     let from = window.since.or(first).context("the window has no start: no record has a stamp")?;
     let to = window.until.or(last).context("the window has no end: no record has a stamp")?;
     if from >= to {
