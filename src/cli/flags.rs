@@ -61,7 +61,7 @@ pub struct Window {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
     /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or `common`: what
-    /// everything that is asked covers, logs and the captures of --metrics.
+    /// all that is asked covers, logs and captures with series that are asked for.
     #[arg(long, value_name = "NAME")]
     pub window: Option<String>,
 }

@@ -3,14 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use corr_evidence::scope::Scope;
 use corr_metrics::select::Selector;
 
 use super::flags::{self, Reading, Runs};
 use super::query::zone_of_flags;
 use super::query_metrics::{Joined, Wanted};
 use super::{exit, index};
-use crate::evidence::{self, Evidence, Judged};
+use crate::evidence::{Evidence, Judged};
 use crate::marks;
 use crate::metrics::asked::Asked as Captures;
 use crate::metrics::common::Covers;
@@ -72,7 +71,7 @@ impl Opened {
 
     /// Says that there is nothing to read; gives the exit code.
     pub fn nothing(&self, err: &mut dyn Write) -> anyhow::Result<i32> {
-        if self.own && self.run.sources.is_empty() && self.sources.not_read.is_empty() {
+        if self.own && self.run.sources.is_empty() && !self.sources.not_read.iter().any(|n| n.failure) {
             let runs = self.run.arguments.join(" ");
             writeln!(err, "corr: {}: nothing is there but the file that is written", terminal(&runs))?;
             return Ok(exit::ERROR);
@@ -133,10 +132,7 @@ impl Opened {
         evidence: &Evidence<'_>,
         captures: &Captures<'_>,
     ) -> anyhow::Result<Judged> {
-        let requests = evidence.requests(scope.session.as_deref(), scope.request.as_deref())?;
-        let asked = Scope { window, requests, ..Scope::default() };
-        let how = evidence::Asking { of_session: scope.session.is_some(), ..evidence::Asking::default() };
-        Ok(evidence.judge_with(&self.run, captures, &asked, how))
+        Ok(evidence.judge_of(&self.run, captures, window, scope.session.as_deref(), scope.request.as_deref())?)
     }
 
     /// Marks in the window, of what was judged.

@@ -119,6 +119,23 @@ impl<'s> Evidence<'s> {
         if found.is_empty() { Err(Nothing(format!("no record bears {what} {id}"))) } else { Ok(Some(found)) }
     }
 
+    /// Judges a window, and of it a session or a request if one is given.
+    ///
+    /// # Errors
+    /// No record bears the session or request.
+    pub fn judge_of(
+        &self,
+        run: &Run,
+        captures: &Asked<'_>,
+        window: Option<(i64, i64)>,
+        session: Option<&str>,
+        request: Option<&str>,
+    ) -> Result<Judged, Nothing> {
+        let scope = Scope { window, requests: self.requests(session, request)?, ..Scope::default() };
+        let asking = Asking { of_session: session.is_some(), ..Asking::default() };
+        Ok(self.judge_with(run, captures, &scope, asking))
+    }
+
     /// Judges a scope with what the counters of captures did in it.
     pub fn judge_with(&self, run: &Run, captures: &Asked<'_>, scope: &Scope, asking: Asking) -> Judged {
         let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));

@@ -83,7 +83,7 @@ pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Report> {
     let evidence = Evidence::gather(base.sources, ask.closed)?;
     let question = rows::question(&ask.query, ask.window, ask.session.as_deref(), ask.request.as_deref(), Some(&evidence))?;
     let axis = ask.closed.or_else(|| extent(base, &evidence));
-    let judged = pipeline::judge(base, &evidence, ask)?;
+    let judged = evidence.judge_of(base.run, base.captures, ask.closed, ask.session.as_deref(), ask.request.as_deref())?;
     let found = readiness::gather(base.sources, Some((base.run, base.captures)), Options::default());
     let marks = match ask.marked {
         false => Vec::new(),

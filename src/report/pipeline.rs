@@ -1,13 +1,11 @@
 //! The edges of the cache path, judged, with what shows each.
 
 use corr_evidence::ledger;
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Proof, Verdict};
 
+use super::Ask;
 use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
-use super::{Ask, Base};
-use crate::evidence::{Asking, Evidence, Judged};
-use crate::query::Nothing;
+use crate::evidence::{Evidence, Judged};
 use crate::render::evidence::details::{absent, attributed, counter_words, needed, proof_words, shell};
 use crate::render::evidence::{Edged, attribution, figure, table};
 use crate::render::shown::rfc3339;
@@ -16,17 +14,6 @@ use crate::render::shown::rfc3339;
 const DISAGREE: usize = 5;
 /// Counters of an edge that are shown.
 const COUNTERS: usize = 40;
-
-/// Judges what is asked.
-///
-/// # Errors
-/// No record bears the session or request.
-pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judged, Nothing> {
-    let requests = evidence.requests(ask.session.as_deref(), ask.request.as_deref())?;
-    let scope = Scope { window: ask.closed, requests, ..Scope::default() };
-    let asking = Asking { of_session: ask.session.is_some(), ..Asking::default() };
-    Ok(evidence.judge_with(base.run, base.captures, &scope, asking))
-}
 
 /// The verdicts in words.
 pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use corr_evidence::compiled::Edges;
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Verdict;
 use corr_metrics::coverage::{self, Coverage};
 use corr_metrics::model::Kind;
@@ -16,7 +15,7 @@ use crate::cli::query::zone_of_flags;
 use crate::diff::figures::{Figure, of_throughput};
 use crate::diff::verdicts::{Counted, Proved, Said};
 use crate::diff::{Scraped, Side, Windowed};
-use crate::evidence::{self, Evidence, Judged, counters};
+use crate::evidence::{Evidence, Judged, counters};
 use crate::facts::collect;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Hit};
@@ -91,7 +90,7 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
         asking.flags = format!(" --since {} --until {}{}", rfc3339(from, 1), rfc3339(to, 1), ask.zone());
     }
     let evidence = Evidence::gather(&sources, window)?;
-    let judged = asking.judge(&evidence, window);
+    let judged = evidence.judge_of(&run, &asked, window, None, None)?;
     let verdicts = asking.verdicts(&evidence, &judged)?;
     let figures = asking.figures(&evidence.edges, &times, window)?;
     let (facts, mut not_read) = collect::table(&sources, &run);
@@ -173,11 +172,6 @@ impl Asking<'_> {
         let resolved = window::resolve(times, zone_of_flags(self.ask.tz)?, self.ask.now, self.sources)?;
         let captured = self.asked.span_utc();
         window::closed(resolved, || (first.or(captured.map(|c| c.0)), last.or(captured.map(|c| c.1))))
-    }
-
-    fn judge(&self, evidence: &Evidence<'_>, window: Option<(i64, i64)>) -> Judged {
-        let scope = Scope { window, ..Scope::default() };
-        evidence.judge_with(self.run, self.asked, &scope, evidence::Asking::default())
     }
 
     fn verdicts(&self, evidence: &Evidence<'_>, judged: &Judged) -> anyhow::Result<Vec<Said>> {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Attribution;
 use corr_readiness::{Instant, Mark};
 use corr_sql::{Give, Wanted};
 
 use super::sheet::{Cell, Sheet};
 use super::{Asking, captures, columns};
-use crate::evidence::{self, Evidence};
+use crate::evidence::Evidence;
 use crate::readiness::places::Places;
 use crate::readiness::{self};
 use crate::render::evidence::attribution;
@@ -81,8 +80,7 @@ pub fn verdicts(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result
     let sources = asking.sources()?;
     let evidence = Evidence::gather(sources, None).map_err(|e| format!("{e:#}"))?;
     let asked = captures::open(asking)?;
-    let scope = Scope::default();
-    let judged = evidence.judge_with(asking.run()?, &asked, &scope, evidence::Asking::default());
+    let judged = evidence.judge_of(asking.run()?, &asked, None, None, None).map_err(|e| e.to_string())?;
     evidence.not_read.iter().for_each(|file| asking.lost(format!("{}: {}", file.name, file.why)));
     let mut sheet = Sheet::new(columns::Table::named("verdicts").map_or(&[][..], |t| t.columns), give);
     for verdict in &judged.verdicts {
