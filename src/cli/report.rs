@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 
 use super::exit;
 use super::flags::selectors;
-use super::line::{self, Line};
+use super::line::Line;
 use super::note::window_words;
 use super::opened::Opened;
 use super::timeline::{self, Asking};
@@ -72,7 +72,6 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     let closed = window::closed(scoped.window, || ends(&opened, &captures))?;
     let ask = Ask {
         run: asking.runs.words(),
-        source: line::source(&asking.runs, &asking.reading),
         words: asking.words(),
         query: asking.query.join(" "),
         session: asking.scope.session.clone(),

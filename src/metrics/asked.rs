@@ -88,6 +88,11 @@ impl<'r> Asked<'r> {
         self.not_read.extend(logged.not_read);
     }
 
+    /// From the first sample to the last of all captures whose clock is known, UTC ns.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        self.captures.iter().filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// Captures that are copies of others and were not read: their names, and the files that they equal.
     pub fn copies(&self, run: &Run) -> Vec<(String, String)> {
         let read: Vec<&str> = self.captures.iter().flat_map(|c| c.source.set.files.iter().map(|p| p.key.as_str())).collect();
@@ -100,11 +105,6 @@ impl<'r> Asked<'r> {
             }
         }
         out
-    }
-
-    /// From the first sample to the last of all captures whose clock is known, UTC ns.
-    pub fn span_utc(&self) -> Option<(i64, i64)> {
-        self.captures.iter().filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The members that one of the selectors means; all of them without any.

@@ -147,7 +147,7 @@ fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut
         let window = ask.closed.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
         // Without a window that is computed over `corr metrics` lists samples.
         let window = if window.is_empty() { " --since start --until end".to_string() } else { window };
-        let open = format!("corr metrics {} {}{window}", ask.source, shell(&asked));
+        let open = format!("corr metrics {} {}{window}", shell(&ask.run), shell(&asked));
         rows.push(FigureRow {
             about,
             name: row.name(),

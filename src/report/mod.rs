@@ -39,10 +39,8 @@ pub struct Base<'r> {
 /// What is asked of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
-    /// The run as the user gave it, all arguments.
+    /// The run as the user gave it, all arguments, for commands that reproduce a figure.
     pub run: String,
-    /// The same as an argument of a command, with the flags that it was read with: for commands that reproduce a figure.
-    pub source: String,
     /// What was asked, in words.
     pub words: String,
     /// Only events that match, in the language of `corr query`; empty for all.
@@ -83,7 +81,7 @@ pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Report> {
     let evidence = Evidence::gather(base.sources, ask.closed)?;
     let question = rows::question(&ask.query, ask.window, ask.session.as_deref(), ask.request.as_deref(), Some(&evidence))?;
     let axis = ask.closed.or_else(|| extent(base, &evidence));
-    let judged = evidence.judge_of(base.run, base.captures, ask.closed, ask.session.as_deref(), ask.request.as_deref())?;
+    let judged = pipeline::judge(base, &evidence, ask)?;
     let found = readiness::gather(base.sources, Some((base.run, base.captures)), Options::default());
     let marks = match ask.marked {
         false => Vec::new(),
@@ -112,8 +110,17 @@ pub fn gather(base: Base<'_>, ask: &Ask) -> anyhow::Result<Report> {
 /// From the first stamp or sample to the last, UTC ns.
 fn extent(base: Base<'_>, evidence: &Evidence<'_>) -> Option<(i64, i64)> {
     let of_logs = evidence.ledgers.iter().filter_map(|l| l.span);
-    let (from, to) = of_logs.chain(base.captures.span_utc()).reduce(wider)?;
+    let (from, to) = of_logs.chain(extent_of(base.captures)).reduce(wider)?;
     Some((from, to.max(from.saturating_add(1))))
+}
+
+/// From the first sample to the last of all captures whose clock is known, UTC ns.
+pub fn extent_of(captures: &Asked<'_>) -> Option<(i64, i64)> {
+    let utc = captures.captures.iter().filter_map(|c| {
+        let ((from, to), (offset, _)) = (c.extent()?, c.dial().to_utc()?);
+        Some((from.saturating_add(offset), to.saturating_add(offset)))
+    });
+    utc.reduce(wider)
 }
 
 fn wider(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {

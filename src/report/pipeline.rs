@@ -3,9 +3,10 @@
 use corr_evidence::ledger;
 use corr_evidence::verdict::{Counter, Proof, Verdict};
 
-use super::Ask;
 use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
+use super::{Ask, Base};
 use crate::evidence::{Evidence, Judged};
+use crate::query::Nothing;
 use crate::render::evidence::details::{absent, attributed, counter_words, needed, proof_words, shell};
 use crate::render::evidence::{Edged, attribution, figure, table};
 use crate::render::shown::rfc3339;
@@ -15,18 +16,19 @@ const DISAGREE: usize = 5;
 /// Counters of an edge that are shown.
 const COUNTERS: usize = 40;
 
+/// Judges what is asked.
+///
+/// # Errors
+/// No record bears the session or request.
+pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judged, Nothing> {
+    evidence.judge_of(base.run, base.captures, ask.closed, ask.session.as_deref(), ask.request.as_deref())
+}
+
 /// The verdicts in words.
 pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {
-    let edged = Edged {
-        evidence,
-        judged,
-        only: &[],
-        run: &ask.run,
-        source: &ask.source,
-        scope: ask.words.clone(),
-        window: ask.closed,
-        explain: false,
-    };
+    let source = shell(&ask.run);
+    let scope = ask.words.clone();
+    let edged = Edged { evidence, judged, only: &[], run: &ask.run, source: &source, scope, window: ask.closed, explain: false };
     let unprovable = needed(&edged).into_iter().map(|((by, needs), edges)| Unprovable {
         by: by.into(),
         edges: edges.into_iter().map(String::from).collect(),
@@ -99,7 +101,7 @@ fn counter(edged: &Edged<'_>, counter: &Counter) -> Option<Shows> {
     let gap = counter.gap.as_ref().map_or(String::new(), |gap| format!("; {gap}"));
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    let open = format!("corr metrics {} {}{window}", edged.source, shell(asked));
+    let open = format!("corr metrics {} {}{window}", shell(edged.run), shell(asked));
     Some(Shows {
         signal: signal.id.clone(),
         how: if signal.direct { "counter" } else { "consistent with it, and no proof: counter" },

@@ -133,7 +133,7 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
         let cite = Cite {
             text: captured.citation(*id, from.at, to.at),
             at: None,
-            open: format!("corr metrics {} {} {window} --rows", ask.source, shell(&spelled)),
+            open: format!("corr metrics {} {} {window} --rows", shell(&ask.run), shell(&spelled)),
         };
         lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite }));
     }

@@ -67,7 +67,6 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Opti
     }
     let ask = Ask {
         run: served.arguments.join(" "),
-        source: source(served),
         words: words.join(", "),
         query: query.to_string(),
         window,
@@ -84,27 +83,23 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Opti
     Ok(report)
 }
 
-/// The run as an argument of a command, with the flags that it is read with.
-fn source(served: &Served) -> String {
-    let (first, also) = served.arguments.split_first().map_or(("", [].as_slice()), |(first, also)| (first.as_str(), also));
-    let store: Vec<String> = served.store.iter().map(|store| store.display().to_string()).collect();
-    let flags = [("also", also), ("tz", &served.options.tz), ("format-of", &served.options.format_of), ("store", &store)];
-    let flags: String = flags.iter().flat_map(|(name, values)| values.iter().map(move |v| format!(" --{name} {}", shell(v)))).collect();
-    shell(first) + &flags
-}
-
 /// The commands that give each part again.
 fn commands(served: &Served, query: &str, closed: Option<(i64, i64)>) -> Vec<String> {
-    let source = source(served);
+    let (first, also) = served.arguments.split_first().map_or(("", [].as_slice()), |(first, also)| (first.as_str(), also));
+    let mut run = shell(first);
+    let flags = [("also", also), ("tz", &served.options.tz), ("format-of", &served.options.format_of)];
+    let flags: String = flags.iter().flat_map(|(name, values)| values.iter().map(move |v| format!(" --{name} {}", shell(v)))).collect();
     let window = closed.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
     let asked = if query.is_empty() { String::new() } else { format!(" {}", shell(query)) };
+    let whole = format!("{run}{flags}{window}");
+    run.push_str(&asked);
     vec![
-        format!("corr query {source}{asked}{window}"),
-        format!("corr timeline {source}{asked}{window}"),
-        format!("corr edges {source}{window} --explain"),
-        format!("corr ready {source}{window}"),
-        format!("corr facts {source}"),
-        format!("corr report {source}{asked}{window} -o report.html"),
+        format!("corr query {run}{flags}{window}"),
+        format!("corr timeline {run}{flags}{window}"),
+        format!("corr edges {whole} --explain"),
+        format!("corr ready {whole}"),
+        format!("corr facts {}{flags}", shell(first)),
+        format!("corr report {run}{flags}{window} -o report.html"),
     ]
 }
 

@@ -88,7 +88,7 @@ pub fn width_of(length: i64) -> i64 {
 pub fn of(view: &View, asked: &Asked, window: Window, bodies: bool) -> Result<Option<Brush>, Refused> {
     let (Some(first), Some(last)) = view.extent() else { return Ok(None) };
     let width = width_of(last.saturating_sub(first));
-    let from = answer::bin(first, width);
+    let from = first.div_euclid(width).saturating_mul(width);
     let columns = usize::try_from(last.saturating_sub(from).saturating_sub(1).max(0) / width).unwrap_or(0) + 1;
     let count = |expr: Expr| -> anyhow::Result<Columns> {
         let question = Question { histogram: Some(width), ..Question::count(expr, Window::default(), bodies)? };

@@ -165,11 +165,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
 /// A window that every series is asked about.
 #[cfg(feature = "sql")]
 pub struct Windowed<'a> {
-    pub run: &'a Run,
-    pub sources: &'a dyn Fn() -> anyhow::Result<&'a Sources>,
+    pub runs: &'a [String],
     pub options: &'a Options,
     pub store: Option<&'a Path>,
-    pub when: flags::Window,
+    pub window: Option<&'a str>,
+    pub since: Option<&'a str>,
+    pub until: Option<&'a str>,
     pub now: i64,
 }
 
@@ -181,11 +182,11 @@ pub type Cells = (&'static [&'static str], Vec<Vec<String>>, bool);
 impl Windowed<'_> {
     /// What each series did in the window, as cells.
     pub fn cells(&self, err: &mut dyn Write) -> anyhow::Result<Cells> {
-        let Windowed { run, sources, options, store, when, now } = self;
+        let owned = |text: Option<&str>| text.map(str::to_owned);
         let args = Args {
-            runs: Runs { run: run.arguments.first().cloned().unwrap_or_default(), also: Vec::new() },
+            runs: Runs { run: self.runs.first().cloned().unwrap_or_default(), also: self.runs.iter().skip(1).cloned().collect() },
             selectors: Vec::new(),
-            when: when.clone(),
+            when: flags::Window { since: owned(self.since), until: owned(self.until), window: owned(self.window) },
             around: Around { around: None, span: String::new() },
             per: Vec::new(),
             by: None,
@@ -194,17 +195,19 @@ impl Windowed<'_> {
             list: false,
             limit: 0,
             format: Format::Csv,
-            reading: Reading { tz: options.tz.clone(), ..Reading::default() },
+            reading: Reading { store: self.store.map(Path::to_path_buf), tz: self.options.tz.clone(), ..Reading::default() },
         };
         let columns = crate::render::metrics::COLUMNS;
-        let (asked, workers) = read(run, options, *store, &[], sources, err)?;
-        let partial = told::not_read(run, &asked, err)?;
+        let run = sources::looked_into(self.runs, self.options, self.store)?;
+        let events = Events::of(&run, self.options, self.store);
+        let (asked, workers) = read(&run, self.options, self.store, &[], &|| events.get(), err)?;
+        let partial = told::not_read(&run, &asked, err)?;
         let hits = asked.hits(&[]);
         let question =
-            Question { args: &args, run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
+            Question { args: &args, run: &run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
         let partial = told::losses(&question.hits, err)? | partial;
-        let times = times(&question, sources)?;
-        let spans = Placing { args: &args, run, events: sources, times, now: *now }.spans(&asked, err)?;
+        let times = times(&question, &|| events.get())?;
+        let spans = Placing { args: &args, run: &run, events: &|| events.get(), times, now: self.now }.spans(&asked, err)?;
         let (rows, short) = question.exact(&spans);
         Ok((columns, rows, partial | short))
     }

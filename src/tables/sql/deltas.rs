@@ -8,7 +8,7 @@ use corr_sql::{Give, Rows, TableFunction, Wanted};
 
 use super::sheet::{Cell, Sheet, schema};
 use super::{Asking, columns};
-use crate::cli::{flags, metrics};
+use crate::cli::metrics;
 use crate::tables::Type;
 
 /// `deltas('measured')`, `deltas('start+60s', 'end')`, `deltas()`.
@@ -58,13 +58,13 @@ impl Rows for Figures {
 
     fn make(&self, _: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
         let asking = &self.asking;
-        let when = flags::Window { since: self.since.clone(), until: self.until.clone(), window: self.window.clone() };
         let asked = metrics::Windowed {
-            run: asking.run()?,
-            sources: &|| asking.sources().map_err(anyhow::Error::msg),
+            runs: &asking.runs,
             options: &asking.options,
             store: asking.store.as_deref(),
-            when,
+            window: self.window.as_deref(),
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
             now: asking.now,
         };
         let mut said = Vec::new();

@@ -20,7 +20,7 @@ use corr_sql::{Engine, Give, Limits, Rows, SqlError, Table, Wanted};
 
 use super::columns::{self, TABLES};
 use crate::query::sources::{self, Sources};
-use crate::run::{Options, Run};
+use crate::run::{self, Options, Run};
 
 pub use records::Records;
 
@@ -58,8 +58,7 @@ impl Asking {
 
     /// The run, looked into when it is first asked for.
     pub fn run(&self) -> Result<&Run, String> {
-        let opened =
-            self.run.get_or_init(|| sources::looked_into(&self.runs, &self.options, self.store.as_deref()).map_err(|e| e.to_string()));
+        let opened = self.run.get_or_init(|| run::open(&self.runs, &self.options).map_err(|e| e.to_string()));
         opened.as_ref().map_err(Clone::clone)
     }
 
@@ -67,12 +66,7 @@ impl Asking {
     pub fn sources(&self) -> Result<&Sources, String> {
         let store = self.store.as_deref();
         let opened = self.sources.get_or_init(|| {
-            // A run that was looked into is not looked into again.
-            let sources = match self.run.get() {
-                Some(Ok(run)) => sources::of(run, &self.options, store),
-                _ => sources::open(&self.runs, &self.options, store),
-            };
-            let sources = sources.map_err(|e| e.to_string())?;
+            let sources = sources::open(&self.runs, &self.options, store).map_err(|e| e.to_string())?;
             sources.notes.iter().for_each(|note| self.note(note.clone()));
             sources.not_read.iter().filter(|n| n.failure).for_each(|n| self.lost(format!("{}: {}", n.name, n.why)));
             Ok(sources)
