@@ -11,7 +11,7 @@ use crate::run::Options;
 /// The runs that are read together.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Runs {
-    /// Run directory, file, or glob in quotes.
+    /// Run directory, file, glob in quotes, or `-` for standard input.
     #[arg(value_name = "RUN")]
     pub run: String,
     /// A further run directory, file or glob, read together with RUN.

@@ -86,6 +86,9 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         return opened.nothing(err);
     }
     let (body, partial) = body(args, &name, &opened, now)?;
+    for note in &opened.sources.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let done = if partial { exit::PARTIAL } else { exit::FOUND };
     let whole = block::write(&name, &command(args), &body);
     if args.stdout {

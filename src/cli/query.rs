@@ -34,7 +34,6 @@ use crate::store::update::UpdateOptions;
 ///
 /// An unindexed run is scanned, an indexed one is asked by its index; the answers are the same.
 #[derive(clap::Args, Debug)]
-#[command(mut_arg("run", |run| run.help("Run directory, file, glob in quotes, or `-` for standard input")))]
 #[command(mut_arg("span", |span| span.default_value("5s")))]
 #[command(mut_arg("metrics", |metrics| metrics.help("Put series beside events: the sample before and after each, of the same worker; with --histogram or a window what they did in it. Selectors as in `corr metrics`, comma separated")))]
 #[command(after_long_help = "The query language:

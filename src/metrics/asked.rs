@@ -267,7 +267,9 @@ fn tell_apart(captures: &mut [Captured<'_>]) {
 }
 
 fn name(run: &Run, source: &Source<'_>) -> String {
-    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| key.to_string(), |s| s.name.clone());
+    // Of a run that is gone only its name is left.
+    let below = |key: &str| run.root.join(key).display().to_string();
+    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| below(key), |s| s.name.clone());
     match &source.set.files[..] {
         [only] => printed(&only.key),
         [first, rest @ ..] => {

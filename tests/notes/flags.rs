@@ -50,18 +50,21 @@ fn edges_take_what_all_sources_cover() {
     place.write("run/a.log", log.as_bytes());
     let later: String = log.split_inclusive('\n').filter(|l| l.starts_with("[2026-11-29 19:13:") && &l[18..20] >= "27").collect();
     place.write("run/b.log", later.as_bytes());
-    let ends: Vec<&str> = later.lines().map(|l| &l[12..20]).collect();
-    let ran = place.corr(&["edges", "run", "--window", "common"]);
+    let ran = place.corr(&["edges", "run", "--window", "common", "--format", "json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let first = ends.iter().min().expect("stamps");
-    assert!(ran.stdout.contains(&format!("2026-11-29T{first}")), "begins at {first}: {}", ran.stdout);
+    let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    // `date -ud '2026-11-29 19:13:27' +%s`; both end with the second 19:13:32.
+    assert_eq!(
+        (&json["window"]["since_ns"], &json["window"]["until_ns"]),
+        (&1_795_979_607_000_000_000_i64.into(), &1_795_979_613_000_000_000_i64.into())
+    );
+    assert!(ran.stderr.contains("it begins with run/b.log"), "{}", ran.stderr);
 }
 
 /// The commands of a page.
 fn commands_of(text: &str) -> Vec<String> {
     let page = page::read(text);
-    let all = page.all();
-    let whole = all.iter().filter(|e| e.text.contains("corr report ")).min_by_key(|e| e.text.len()).expect("commands");
+    let whole = page.id("reproduce").and_then(|foot| foot.named("pre").first().copied()).expect("commands");
     whole.text.lines().map(str::to_string).filter(|l| l.starts_with("corr ") && !l.contains("PATH:LINE")).collect()
 }
 
