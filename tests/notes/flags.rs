@@ -75,11 +75,11 @@ fn again(place: &Place, line: &str) -> Ran {
     ran
 }
 
-const READING: &[&str] = &["--also", "direct-run", "--tz", "UTC", "--format-of", "sglang-run/logs/server.log=sglang", "--store", "kept"];
+const READING: &[&str] = &["--also", "metrics-run", "--tz", "UTC", "--format-of", "sglang-run/logs/server.log=sglang", "--store", "kept"];
 
 fn two_runs() -> Place {
     let place = Place::with("sglang-run");
-    crate::program::copy_tree(&crate::program::fixtures().join("direct-run"), &place.path("direct-run"));
+    crate::program::copy_tree(&crate::program::fixtures().join("metrics-run"), &place.path("metrics-run"));
     place
 }
 
@@ -93,7 +93,7 @@ fn the_commands_of_a_page_give_it_again() {
     let lines = commands_of(&page);
     assert_eq!(lines.len(), 7, "{lines:?}");
     for line in &lines {
-        for flag in ["direct-run", "--tz UTC", "--format-of sglang-run/logs/server.log=sglang", "--store kept"] {
+        for flag in ["metrics-run", "--tz UTC", "--format-of sglang-run/logs/server.log=sglang", "--store kept"] {
             assert!(line.contains(flag), "{flag}: {line}");
         }
         again(&place, line);
@@ -120,7 +120,7 @@ fn the_commands_of_a_note_say_how_the_run_was_read() {
     let lines: Vec<&str> = block.lines().filter(|l| !l.contains("PATH:LINE")).collect();
     assert_eq!(lines.len(), 3, "{block}");
     for line in lines {
-        for flag in ["--also direct-run", "--tz UTC", "--format-of sglang-run/logs/server.log=sglang", "--store kept"] {
+        for flag in ["--also metrics-run", "--tz UTC", "--format-of sglang-run/logs/server.log=sglang", "--store kept"] {
             assert!(line.contains(flag), "{flag}: {line}");
         }
         again(&place, line);
