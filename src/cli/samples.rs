@@ -26,7 +26,7 @@ pub(super) fn is_citation(locator: &str) -> bool {
 /// Shows the samples. The run is the one that is named, else the nearest around the capture's path under which it is cited so.
 pub(super) fn show(args: &Args, paint: Paint, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
     let cited = &args.locator;
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let options = args.reading.options();
     let (path, _) = cited.split_once('#').with_context(|| format!("{} names no series", terminal(cited)))?;
     let path = path.rsplit_once(" (").filter(|(_, number)| number.ends_with(')')).map_or(path, |(path, _)| path);
     for candidate in runs(args, Path::new(path)) {
@@ -47,7 +47,7 @@ pub(super) fn show(args: &Args, paint: Paint, out: &mut dyn Write, err: &mut dyn
 }
 
 fn captures<'r>(cited: &str, opened: &'r run::Run, options: &Options, args: &Args) -> anyhow::Result<Asked<'r>> {
-    let store = args.store.as_deref();
+    let store = args.reading.store.as_deref();
     let Some((_, field)) = cited.split_once("#log:") else { return evidence::captures(opened, options, store) };
     let field: String = field.chars().take_while(|c| !matches!(c, '{' | '[')).collect();
     let selectors = [Selector::parse(&format!("log:{field}"))?];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use corr_parsers::clock::How;
@@ -12,6 +12,7 @@ use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
 use corr_parsers::stamp::{RawStamp, Zone};
 
+use super::flags::Reading;
 use super::{exit, index, samples, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
@@ -23,7 +24,6 @@ use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::{Shown, rfc3339};
 use crate::render::sources::resolution;
-use crate::run::Options;
 use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
 use crate::store::manifest::{how_name, rule_name};
@@ -52,15 +52,8 @@ pub struct Args {
     /// `text` or `json`.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// How `show` writes.
@@ -76,12 +69,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         return samples::show(args, Paint::new(color), out, err);
     }
     let (path, place) = locate::locator(&args.locator, args.run.as_deref())?;
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let options = args.reading.options();
     let run = match &args.run {
         Some(run) => run.clone(),
         None => run_of(Path::new(path)),
     };
-    let sources = sources::open(std::slice::from_ref(&run), &options, args.store.as_deref())?;
+    let sources = sources::open(std::slice::from_ref(&run), &options, args.reading.store.as_deref())?;
     let Some(source) = locate::find(&sources, &run, path) else {
         if let Some(code) = settings::show(path, place, &run, args, out)? {
             return Ok(code);

@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: String,
     /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT")]
+    #[arg(long, value_name = "df://HOST:PORT", conflicts_with_all = ["memory", "store", "tz", "format_of"])]
     pub cluster: Option<String>,
     /// How long a cluster may give no sign of an answer.
     #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
@@ -154,7 +154,6 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     use crate::query::timespec;
     use crate::tables::sql::shards;
 
-    anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
     let patience = timespec::parse_duration(&args.patience).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
     let patience = patience.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", args.patience))?;
     let patience = std::time::Duration::from_nanos(patience);

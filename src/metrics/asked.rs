@@ -90,6 +90,11 @@ impl<'r> Asked<'r> {
         self.not_read.extend(logged.not_read);
     }
 
+    /// From the first sample to the last of all captures whose clock is known, UTC ns.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        self.captures.iter().filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The same with nothing borrowed of the run.
     pub fn into_owned(self) -> Asked<'static> {
         let owned = |captured: Captured<'r>| {
@@ -219,6 +224,12 @@ impl Captured<'_> {
         self.extent
     }
 
+    /// First and last sample or scrape, UTC ns; `None` where it has none, or a clock of which it is not known where it began.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        let ((first, last), (offset, _)) = (self.extent()?, self.dial().to_utc()?);
+        Some((first.saturating_add(offset), last.saturating_add(offset)))
+    }
+
     /// The clock of its samples.
     pub fn dial(&self) -> Dial<'_> {
         Dial::of(self.capture())
@@ -290,7 +301,9 @@ fn tell_apart(captures: &mut [Captured<'_>]) {
 }
 
 fn name(run: &Run, source: &Source<'_>) -> String {
-    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| key.to_string(), |s| s.name.clone());
+    // Of a run that is gone only its name is left.
+    let below = |key: &str| run.root.join(key).display().to_string();
+    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| below(key), |s| s.name.clone());
     match &source.set.files[..] {
         [only] => printed(&only.key),
         [first, rest @ ..] => {

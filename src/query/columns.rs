@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use corr_parsers::event::Value;
 
-use super::answer::{Hit, Question, Sort, Window};
+use super::answer::{self, Hit, Question, Sort, Window};
 use super::rank::{Keeper, Key};
 use super::subject::{Name, Special};
 use crate::store::columns::column_name;
@@ -200,7 +200,7 @@ fn bins(segment: &Segment, rows: &RowSet, width: i64, bins: &mut BTreeMap<Option
     segment.column("_order", Some(rows), |_, cell| {
         let Cell::Int(order) = cell else { return };
         counted += 1;
-        let bin = order.div_euclid(width).saturating_mul(width);
+        let bin = answer::bin(order, width);
         match &mut last {
             Some((at, n)) if *at == bin => *n += 1,
             _ => put(last.replace((bin, 1))),

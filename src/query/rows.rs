@@ -2,41 +2,39 @@
 
 use std::collections::BTreeSet;
 
+use super::Nothing;
 use super::answer::{self, Answer, Question, Sort, Window};
 use super::fetch::{Context, Reading};
 use super::grammar::{self, quote};
 use super::matches::Matcher;
 use super::sources::Sources;
-use crate::cli::grouped;
 use crate::evidence::{Evidence, trace};
+use crate::render::number::grouped;
 use crate::render::shown::Shown;
 use crate::timeline::{Row, Settings, Timeline, Totals};
 
 /// Requests of a session whose records are looked for; of more a query would be too long.
 const MOST_REQUESTS: usize = 2_000;
 
-/// What is asked of the sources by a query, and by a session or a request, of which `evidence` shows which records are theirs; or why nothing can
-/// be.
+/// What is asked of the sources by a query, and by a session or a request, of which `evidence` shows which records are theirs.
+///
+/// # Errors
+/// The query is not understood; [`Nothing`] if no record bears the session or request.
 pub fn question(
     query: &str,
     window: Window,
     session: Option<&str>,
     request: Option<&str>,
     evidence: Option<&Evidence<'_>>,
-) -> anyhow::Result<Result<Question, String>> {
+) -> anyhow::Result<Question> {
     let mut expr = grammar::parse(query).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     if let Some(evidence) = evidence
-        && let Some(found) = evidence.requests(session, request)
+        && let Some(found) = evidence.requests(session, request)?
     {
-        let found = match found {
-            Ok(found) => found,
-            Err(why) => return Ok(Err(why)),
-        };
         if found.len() > MOST_REQUESTS {
-            return Ok(Err(format!(
-                "{} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window",
-                grouped(found.len() as u64)
-            )));
+            let many = grouped(found.len() as u64);
+            let why = format!("{many} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window");
+            return Err(Nothing(why).into());
         }
         let of_request = |no: &usize| evidence.identity.requests.get(*no).map(|r| trace::clauses(evidence, r)).unwrap_or_default();
         let mut clauses: BTreeSet<String> = found.iter().flat_map(of_request).collect();
@@ -46,7 +44,7 @@ pub fn question(
         expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     }
     let matcher = Matcher::new(&expr)?;
-    Ok(Ok(Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false }))
+    Ok(Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false })
 }
 
 /// How rows are made.

@@ -15,29 +15,17 @@ pub struct Given {
     pub store: Option<PathBuf>,
 }
 
-/// What is said where `--format-of` was given: not every command takes it.
-const NO_FORMAT_OF: &str = "# edges, facts and metrics take no --format-of; corr.toml says it to every command";
-
 impl Given {
     /// All arguments, for people.
     pub fn run(&self) -> String {
         self.arguments.join(" ")
     }
 
-    /// `RUN --also RUN …` with the zone and the store: what every command that asks a run takes.
+    /// `RUN --also RUN …` and how it is read: what every command that asks a run takes.
     pub fn words(&self) -> String {
         let mut words = shell(self.arguments.first().map_or("", String::as_str));
         flags(&mut words, "also", self.arguments.get(1..).unwrap_or_default());
-        flags(&mut words, "tz", &self.tz);
-        flags(&mut words, "store", self.store().as_slice());
-        words
-    }
-
-    /// The same with formats of sources, for those commands that take them.
-    pub fn whole(&self) -> String {
-        let mut words = self.words();
-        flags(&mut words, "format-of", &self.format_of);
-        words
+        words + &self.show()
     }
 
     /// `corr sources`, which takes runs one after the other.
@@ -50,8 +38,8 @@ impl Given {
     pub fn show(&self) -> String {
         let mut words = String::new();
         flags(&mut words, "tz", &self.tz);
-        flags(&mut words, "store", self.store().as_slice());
         flags(&mut words, "format-of", &self.format_of);
+        flags(&mut words, "store", self.store().as_slice());
         words
     }
 
@@ -64,13 +52,8 @@ impl Given {
         };
         match series() {
             Some(series) => format!("corr metrics {} {} --around {} --span 1ms --rows", self.words(), shell(series), shell(citation)),
-            None => format!("corr ready {}{}", self.whole(), window_flags(window)),
+            None => format!("corr ready {}{}", self.words(), window_flags(window)),
         }
-    }
-
-    /// What is to be said of commands that do not take every flag.
-    pub fn note(&self) -> Option<String> {
-        (!self.format_of.is_empty()).then(|| NO_FORMAT_OF.to_string())
     }
 
     fn store(&self) -> Option<String> {
@@ -104,15 +87,11 @@ mod tests {
             format_of: list(&["a.log=sglang"]),
             store: Some("kept here".into()),
         };
-        let words = "'a run' --also other --also=-x --tz Europe/Berlin --tz=-03:00 --store 'kept here'";
-        assert_eq!(given.words(), words);
-        assert_eq!(given.whole(), format!("{words} --format-of a.log=sglang"));
-        assert_eq!(
-            given.sources(),
-            "corr sources 'a run' other -x --tz Europe/Berlin --tz=-03:00 --store 'kept here' --format-of a.log=sglang"
-        );
+        let read = "--tz Europe/Berlin --tz=-03:00 --format-of a.log=sglang --store 'kept here'";
+        assert_eq!(given.words(), format!("'a run' --also other --also=-x {read}"));
+        assert_eq!(given.sources(), format!("corr sources 'a run' other -x {read}"));
         let plain = Given { arguments: list(&["r"]), ..Given::default() };
-        assert_eq!(plain.whole(), "r");
+        assert_eq!(plain.words(), "r");
         let cited = "r/a.jsonl#x{b=\"c\"}[t]@1970-01-01T00:00:00Z..1970-01-01T00:00:01Z";
         assert_eq!(plain.opens(cited, None), format!("corr metrics r 'x{{b=\"c\"}}' --around '{cited}' --span 1ms --rows"));
         let ends = "--since 1970-01-01T00:00:00.000000000Z --until 1970-01-01T00:00:00.000000001Z";

@@ -101,18 +101,17 @@ impl<'r> Whole<'r> {
     }
 }
 
-/// Gathers everything; the inner error is why there is nothing to say (no record bears the session).
+/// Gathers everything.
 ///
 /// # Errors
-/// If the query is wrong, or what `corr.toml` adds to the table of edges does not fit it.
-pub fn gather(base: Base<'_>, whole: &Whole<'_>, ask: &Ask) -> anyhow::Result<Result<Report, String>> {
+/// If the query is wrong, or what `corr.toml` adds to the table of edges does not fit it; [`Nothing`](crate::query::Nothing) if no record bears the
+/// session or request.
+pub fn gather(base: Base<'_>, whole: &Whole<'_>, ask: &Ask) -> anyhow::Result<Report> {
     let evidence = Evidence::gather(base.sources, ask.closed)?;
-    let question = match rows::question(&ask.query, ask.window, ask.session.as_deref(), ask.request.as_deref(), Some(&evidence))? {
-        Ok(question) => Question { bodies: ask.bodies, ..question },
-        Err(why) => return Ok(Err(why)),
-    };
+    let question = rows::question(&ask.query, ask.window, ask.session.as_deref(), ask.request.as_deref(), Some(&evidence))?;
+    let question = Question { bodies: ask.bodies, ..question };
     let axis = ask.closed.or_else(|| extent(base, &evidence));
-    let judged = pipeline::judge(base, &evidence, ask);
+    let judged = pipeline::judge(base, &evidence, ask)?;
     let marks = match ask.marked {
         false => Vec::new(),
         true => marks::all(&whole.lives, &evidence, &judged, base.sources, base.captures, ask.window),
@@ -134,7 +133,7 @@ pub fn gather(base: Base<'_>, whole: &Whole<'_>, ask: &Ask) -> anyhow::Result<Re
         commands: ask.commands.clone(),
         bodies: ask.bodies,
     };
-    Ok(Ok(Report { head, covered, facts, pipeline, lives, timeline, series, figures, records }))
+    Ok(Report { head, covered, facts, pipeline, lives, timeline, series, figures, records })
 }
 
 /// From the first stamp or sample to the last, UTC ns.

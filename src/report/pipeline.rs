@@ -1,13 +1,12 @@
 //! The edges of the cache path, judged, with what shows each.
 
 use corr_evidence::ledger;
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Proof, Verdict};
 
 use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
 use super::{Ask, Base, window_flags};
-use crate::evidence::{Beside, Evidence, Judged};
-use crate::query::phases;
+use crate::evidence::{Evidence, Judged};
+use crate::query::Nothing;
 use crate::render::evidence::details::{absent, attributed, counter_words, needed, proof_words, shell};
 use crate::render::evidence::{Edged, attribution, figure, table};
 
@@ -17,19 +16,18 @@ const DISAGREE: usize = 5;
 const COUNTERS: usize = 40;
 
 /// Judges what is asked.
-pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Judged {
-    let mut scope = Scope { window: ask.closed, ..Scope::default() };
-    scope.requests = evidence.requests(ask.session.as_deref(), ask.request.as_deref()).and_then(Result::ok);
-    let (families, counters) = evidence.counters(base.run, base.captures, &scope);
-    let has_warmup = phases::all(&base.sources.sources).iter().any(|p| p.name == "warmup");
-    let beside = Beside { families, counters, of_session: ask.session.is_some(), has_warmup, all_cites: false };
-    evidence.judge(&scope, &beside)
+///
+/// # Errors
+/// No record bears the session or request.
+pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judged, Nothing> {
+    evidence.judge_of(base.run, base.captures, ask.closed, ask.session.as_deref(), ask.request.as_deref())
 }
 
 /// The verdicts in words.
 pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {
-    let run = ask.given.run();
-    let edged = Edged { evidence, judged, only: &[], run: &run, scope: ask.words.clone(), window: ask.closed, explain: false };
+    let (run, source) = (ask.given.run(), ask.given.words());
+    let scope = ask.words.clone();
+    let edged = Edged { evidence, judged, only: &[], run: &run, source: &source, scope, window: ask.closed, explain: false };
     let unprovable = needed(&edged).into_iter().map(|((by, needs), edges)| Unprovable {
         by: by.into(),
         edges: edges.into_iter().map(String::from).collect(),

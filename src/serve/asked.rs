@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::link;
 use super::state::Served;
+use crate::cli::flags::{self, Around, Reading, Runs};
 use crate::cli::query::Args;
 use crate::query::answer::Window;
 use crate::render::events::Format;
@@ -75,17 +76,14 @@ impl Asked {
         }
         Ok(Args {
             query: some(&self.q).into_iter().collect(),
-            also: served.arguments.get(1..).unwrap_or_default().to_vec(),
-            since: some(&self.since),
-            until: some(&self.until),
-            window: some(&self.window),
-            around: some(&self.around),
-            span: some(&self.span).unwrap_or(plain.span.clone()),
+            runs: Runs { run: plain.runs.run.clone(), also: served.arguments.get(1..).unwrap_or_default().to_vec() },
+            when: flags::Window { since: some(&self.since), until: some(&self.until), window: some(&self.window) },
+            around: Around { around: some(&self.around), span: some(&self.span).unwrap_or(plain.around.span.clone()) },
             sort: some(&self.sort).unwrap_or(plain.sort.clone()),
             limit: self.limit()?,
             format: Format::Json,
             bodies: served.bodies,
-            tz: served.options.tz.clone(),
+            reading: Reading { tz: served.options.tz.clone(), ..Reading::default() },
             ..plain
         })
     }

@@ -9,8 +9,8 @@ use super::link;
 use super::once::Once;
 use super::refused::Refused;
 use super::state::{Served, View};
-use crate::cli::window::{closed, interval};
 use crate::query::answer::Window;
+use crate::query::window::{closed, interval};
 use crate::render::evidence::shell;
 use crate::render::html::Html;
 use crate::render::report as panels;
@@ -82,28 +82,26 @@ fn gather(view: &View, served: &Served, asked: &Asked, window: Window) -> anyhow
     };
     let (captures, whole) = (view.captures(served)?, view.whole(served)?);
     let base = Base { run: &view.run, sources: &view.sources, captures: &captures };
-    let mut report = report::gather(base, &whole, &ask)?.map_err(|why| anyhow::anyhow!(why))?;
+    let mut report = report::gather(base, &whole, &ask)?;
     report.records.page = Some(link::record);
     Ok(report)
 }
 
 /// The commands that give each part again.
 fn commands(given: &Given, query: &str, bodies: bool, closed: Option<(i64, i64)>) -> Vec<String> {
-    let (words, whole, window) = (given.words(), given.whole(), window_flags(closed));
+    let (words, window) = (given.words(), window_flags(closed));
     // A query that begins with `-` would be taken for a flag.
     let query = if query.starts_with('-') { format!("({query})") } else { query.to_string() };
     let asked = if query.is_empty() { String::new() } else { format!(" {}", shell(&query)) };
     let open = if bodies { " --bodies" } else { "" };
-    let mut commands = vec![
-        format!("corr query {whole}{asked}{window}{open}"),
-        format!("corr timeline {whole}{asked}{window}"),
+    vec![
+        format!("corr query {words}{asked}{window}{open}"),
+        format!("corr timeline {words}{asked}{window}"),
         format!("corr edges {words}{window} --explain"),
-        format!("corr ready {whole}{window}"),
+        format!("corr ready {words}{window}"),
         format!("corr facts {words}"),
-        format!("corr report {whole}{asked}{window} -o report.html"),
-    ];
-    commands.extend(given.note());
-    commands
+        format!("corr report {words}{asked}{window} -o report.html"),
+    ]
 }
 
 /// What the report amounts to, and where its panels are. The same window may be asked for in other words: what said where it lies is of the address.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::asked::Asked;
 use super::refused::Refused;
 use super::state::{Served, View};
-use crate::cli::grouped;
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar;
 use crate::render::html::Html;
 use crate::render::metrics::seconds;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 
 /// Events by the start of their column.

@@ -6,11 +6,11 @@ use super::asked::Asked;
 use super::refused::Refused;
 use super::state::{Served, View};
 use crate::cli::query::{self, Args};
-use crate::cli::window::{Flags, Known, Times};
 use crate::metrics::common::Covers;
 use crate::query::answer::{Answer, Question, Window};
+use crate::query::window::{Known, Times};
 use crate::query::fetch::{Context, Reading};
-use crate::query::{grammar, locate, names, timespec};
+use crate::query::{Nothing, grammar, locate, names, timespec};
 use crate::readiness::windows;
 use crate::render::shown::Shown;
 
@@ -29,13 +29,7 @@ pub struct Scope {
 pub fn scope(view: &View, served: &Served, asked: &Asked) -> Result<Scope, Refused> {
     let args = asked.args(served).map_err(Refused::value)?;
     let sources = &view.sources;
-    let flags = Flags {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        around: args.around.as_deref(),
-        span: &args.span,
-    };
+    let flags = args.around.flags(&args.when);
     let covers = || {
         let mut covers = Covers::default();
         covers.add_logs(&sources.sources);
@@ -43,15 +37,15 @@ pub fn scope(view: &View, served: &Served, asked: &Asked) -> Result<Scope, Refus
     };
     let known = Known {
         declared: &sources.declared,
-        phases: &|| windows::phases(args.window.as_deref(), sources, &|| Ok(windows::all(&view.whole(served)?.lives.history))),
+        phases: &|| windows::phases(flags.window, sources, &|| Ok(windows::all(&view.whole(served)?.lives.history))),
         stamp: &|event| locate::stamp_of_named(event, sources),
         covers: &covers,
     };
-    let times = Times::read(flags, &known).map_err(Refused::value)?;
-    if let Some(none) = times.none {
-        return Err(Refused::Nothing(none));
-    }
-    let zone = query::zone_of_flags(&args.tz).map_err(Refused::value)?;
+    let times = Times::read(flags, &known).map_err(|error| match error.is::<Nothing>() {
+        true => Refused::Nothing(format!("{error:#}")),
+        false => Refused::value(error),
+    })?;
+    let zone = query::zone_of_flags(&args.reading.tz).map_err(Refused::value)?;
     let (run_start, run_end) = if times.of_run() { view.extent() } else { (None, None) };
     let context = timespec::Context { run_start, run_end, now: (served.wall)(), zone, anchors: times.anchors.clone() };
     let timespec::Window { since, until } = times.resolve(&context).map_err(Refused::value)?;

@@ -3,9 +3,9 @@
 use super::asked::{Asked, MOST};
 use super::find::{Found, Scope};
 use super::link;
-use crate::cli::grouped;
 use crate::query::answer::Window;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::render::shown::{Shown, rfc3339};
 use crate::render::timeline::{MESSAGE, message, who};
 use crate::timeline::Row;

@@ -15,7 +15,7 @@ use crate::query::sources::{self, Sources};
 use crate::report::{self, Base, Given, Whole};
 use crate::run::discover::Listing;
 use crate::run::source::{NotRead, Stat};
-use crate::run::{self, Options, Run};
+use crate::run::{Options, Run};
 
 /// What is served.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl State {
         {
             return Ok(view.clone());
         }
-        let (listing, _) = run::list(&self.served.arguments)?;
+        let listing = sources::files(&self.served.arguments, self.served.store.as_deref())?;
         let files = files(&listing);
         let number = match &mut *kept {
             Some((view, looked)) if view.files == files => {
@@ -131,7 +131,7 @@ impl State {
 
     fn read(&self, files: Vec<(PathBuf, Stat)>, number: u64) -> anyhow::Result<View> {
         let Served { arguments, options, store, wall, .. } = &self.served;
-        let mut run = run::open(arguments, options)?;
+        let mut run = sources::looked_into(arguments, options, store.as_deref())?;
         let outside = leave_links(&mut run, arguments);
         let mut sources = sources::of(&run, options, store.as_deref())?;
         sources.sources.retain(|s| outside.iter().all(|o| o.name != s.name));

@@ -175,7 +175,7 @@ impl Row {
             Folded::Repeats => format!("×{} {}", self.count, self.first.brief()),
             Folded::Run => {
                 let of = if self.of.is_empty() { String::new() } else { format!(" {}", self.of) };
-                let mut text = format!("{} lines{of}", crate::cli::grouped(self.count));
+                let mut text = format!("{} lines{of}", crate::render::number::grouped(self.count));
                 for (i, range) in self.ranges.iter().enumerate() {
                     text.push_str(if i == 0 { ": " } else { ", " });
                     text.push_str(&range.words());

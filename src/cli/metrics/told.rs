@@ -7,8 +7,9 @@ use anyhow::Context as _;
 use corr_metrics::model::Note;
 use corr_metrics::select::Selector;
 
-use crate::cli::{exit, grouped};
+use crate::cli::exit;
 use crate::metrics::asked::{Asked, Captured, Hit};
+use crate::render::number::grouped;
 use crate::render::safe::terminal;
 use crate::run::Run;
 use crate::run::source::NotRead;

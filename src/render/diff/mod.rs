@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use corr_evidence::verdict::Attribution;
 
 use super::evidence::{UNPROVABLE, attribution, figure};
-use crate::cli::grouped;
 use crate::diff::facts::{self, State};
 use crate::diff::figures;
 use crate::diff::range::{Range, Shown};
@@ -17,6 +16,7 @@ use crate::diff::verdicts::Said;
 use crate::diff::{Diff, Name, Side, Windowed};
 use crate::render::events::Format;
 use crate::render::metrics::{computed, number};
+use crate::render::number::grouped;
 use crate::render::paint::Paint;
 
 /// An answer of `corr diff`.

@@ -8,7 +8,7 @@ use corr_evidence::verdict::{Attribution, Counter, Missing, Proof, Verdict};
 
 use super::json::reproduce;
 use super::{Edged, UNPROVABLE, figure};
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 
@@ -315,7 +315,7 @@ fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
         writeln!(out, "{} by {what}: {}", paint.tone(Tone::Bad, UNPROVABLE), terminal(&edges.join(", ")))?;
         writeln!(out, "  needs: {}", terminal(needs))?;
     }
-    let run = shell(edged.run);
+    let run = edged.source;
     writeln!(out)?;
     writeln!(out, "`corr edges {run} --explain` gives every proof with its citations and what is not there")
 }

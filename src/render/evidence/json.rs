@@ -220,7 +220,7 @@ fn proof(edged: &Edged<'_>, proof: &Proof) -> Json {
 
 fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Json::Null };
-    let run = shell(edged.run);
+    let run = edged.source;
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
     // Of a series that never came the family shows that it is not there.
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
@@ -274,7 +274,7 @@ pub fn reproduce(edged: &Edged<'_>, signal: &Signal, proof: &Proof) -> Option<St
         add(format!("NOT source:{}", quote(&copy.key)));
     }
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    Some(format!("corr query {} {}{window}", shell(edged.run), shell(&query)))
+    Some(format!("corr query {} {}{window}", edged.source, shell(&query)))
 }
 
 /// What a condition asks, in the query language.

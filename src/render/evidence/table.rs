@@ -7,7 +7,7 @@ use corr_evidence::judge::Population;
 use corr_evidence::verdict::{Activity, Summed, Verdict};
 
 use super::{Edged, attribution, figure};
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{csv_field, markdown_cell, terminal};
 

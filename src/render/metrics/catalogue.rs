@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 
 use super::offsets::ClockOffset;
 use super::{covered, number, seconds, table};
-use crate::cli::grouped;
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::render::events::Format;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
 

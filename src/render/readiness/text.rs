@@ -8,7 +8,7 @@ use corr_readiness::history::{Invocation, Opened};
 use corr_readiness::time::Length;
 
 use super::{Lives, Unit, picture, words};
-use crate::cli::{counted, grouped};
+use crate::render::number::{counted, grouped};
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 

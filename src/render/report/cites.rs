@@ -1,8 +1,8 @@
 //! Citations that open their record in place.
 
-use crate::cli::grouped;
 use crate::render::evidence::shell;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::report::{Cite, Records};
 
 /// Citations one after the other.

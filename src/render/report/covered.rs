@@ -1,9 +1,9 @@
 //! What was read and how the run was configured.
 
 use super::{cites, instant, panel, table};
-use crate::cli::grouped;
 use crate::render::html::Html;
 use crate::render::metrics::computed;
+use crate::render::number::grouped;
 use crate::report::{CaptureRow, Covered, Disagreement, EndpointRow, FactRow, Facts, Records};
 
 /// What was read, what it covers, what is missing.

@@ -1,8 +1,8 @@
 //! Lives of servers: bars on the report's axis, and a row a run.
 
 use super::{cites, day, panel, short, table};
-use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::render::readiness::picture::{self, Bar, PHASES};
 use crate::render::readiness::{Unit, words};
 use crate::render::shown::rfc3339;

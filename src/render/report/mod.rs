@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 
 use super::html::Html;
 use super::shown::rfc3339;
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::report::{Head, Report};
 
 /// Everything about how a page looks.

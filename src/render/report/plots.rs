@@ -6,9 +6,9 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
 use super::{cites, panel};
-use crate::cli::grouped;
 use crate::render::html::Html;
 use crate::render::metrics::computed;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 use crate::report::{GapRow, Plot, PlotMark, Plots, Records};
 

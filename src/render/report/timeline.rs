@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{cites, day, panel, short};
-use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 use crate::report::{EventRow, Records, Timeline};
 

@@ -343,3 +343,20 @@ fn gunzip(bytes: &[u8]) -> String {
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(bytes), &mut text).expect("gzip");
     text
 }
+
+/// `grep -c 'token usage' metrics-run/logs/worker-0.log`: 24 lines, 15 of decode batches and 9 of prefill batches.
+#[test]
+fn fields_of_records_are_counters_and_what_is_not_there_is_said() {
+    let place = Place::with("metrics-run");
+    let ran = export(&place, &["perfetto", "metrics-run", "--metrics", "log:token_usage,sglang:nosuch,log:nosuch"]);
+    let events = valid(&ran.stdout);
+    let samples = |kind: &str| {
+        let cited = format!("#log:token_usage{{kind=\"{kind}\"}}");
+        events.iter().filter(|e| e.json["ph"] == "C" && e.json["cite"].as_str().is_some_and(|cite| cite.contains(&cited))).count()
+    };
+    assert_eq!((samples("decode_batch"), samples("prefill_batch")), (15, 9), "{}", ran.stderr);
+    assert_eq!(events.iter().filter(|e| e.json["ph"] == "C").count(), 24, "and no other series");
+    for name in ["sglang:nosuch: no such series", "log:nosuch: no record has such a field"] {
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+    }
+}
