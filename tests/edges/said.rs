@@ -124,7 +124,7 @@ fn evictions_are_at_least_what_samples_show() {
     let says: Vec<&str> = diff.lines().filter(|l| l.contains("+1430 (")).collect();
     assert!(!says.is_empty(), "{diff}{err}");
     for line in says {
-        assert!(line.contains("at least 1430, at most 1711; first seen with 281") && !line.contains("exactly"), "{line}");
+        assert!(line.contains("at least 1430, at most 1711); first seen with 281") && !line.contains("exactly"), "{line}");
     }
     let page = capture.run.join("page.html");
     let (code, _, err) = corr(&["report", capture.path(), "-o", page.to_str().unwrap()]);
