@@ -1,8 +1,8 @@
 //! What a source's stamps mean, and how that was found; raw stamps into UTC intervals.
 
+mod named;
 #[cfg(test)]
 mod tests;
-mod named;
 mod turns;
 
 pub use named::{NamedZone, names};

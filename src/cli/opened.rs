@@ -148,7 +148,13 @@ impl Opened {
 pub(crate) type Lives<'a> = &'a dyn Fn() -> anyhow::Result<Vec<Phase>>;
 
 /// The ends of a window, by the sources of events and the captures that are joined with them.
-pub(super) fn times(flags: Flags<'_>, sources: &Sources, run: &str, joined: Option<&Joined<'_>>, lives: Lives<'_>) -> anyhow::Result<Times> {
+pub(super) fn times(
+    flags: Flags<'_>,
+    sources: &Sources,
+    run: &str,
+    joined: Option<&Joined<'_>>,
+    lives: Lives<'_>,
+) -> anyhow::Result<Times> {
     let covers = || {
         let mut covers = Covers::default();
         covers.add_logs(&sources.sources);

@@ -210,7 +210,14 @@ pub(crate) struct Asked {
 }
 
 /// Asks sources that are open.
-pub(crate) fn ask(args: &Args, expr: Expr, sources: &Sources, joined: Option<&Joined<'_>>, now: i64, lives: Lives<'_>) -> anyhow::Result<Asked> {
+pub(crate) fn ask(
+    args: &Args,
+    expr: Expr,
+    sources: &Sources,
+    joined: Option<&Joined<'_>>,
+    now: i64,
+    lives: Lives<'_>,
+) -> anyhow::Result<Asked> {
     let times = times(args.around.flags(&args.when), sources, &args.runs.run, joined, lives)?;
     let window = window::resolve(&times, zone_of_flags(&args.reading.tz)?, now, sources)?;
     let (question, answer) = ask_in(args, expr, sources, window)?;

@@ -518,7 +518,7 @@ impl Row<'_> {
                 put("most", computed(bracket.and_then(|b| b.1)));
                 if let counter::Answer::Answered(delta) = answer {
                     put("least", computed(bracket.map(|b| b.0)));
-                    put("samples", Value::Count(delta.n as u64));
+                    put("samples", Value::Count(delta.n));
                     put("first_time", dial.show(delta.first.at).into());
                     put("first", Value::Seen(delta.first.value));
                     put("last_time", dial.show(delta.last.at).into());
@@ -533,7 +533,7 @@ impl Row<'_> {
             }
             Figure::Gauge(gauge::Answer::Answered(found)) => {
                 put("status", "answered".into());
-                put("samples", Value::Count(found.n as u64));
+                put("samples", Value::Count(found.n));
                 put("min", seen(found.min.map(|s| s.value)));
                 put("median", computed(found.median.as_ref().map(|m| m.value)));
                 put("max", seen(found.max.map(|s| s.value)));
