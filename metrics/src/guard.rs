@@ -17,6 +17,20 @@ thread_local! {
 ///
 /// What it was reading is to be given up after a panic: nothing of it may be used again.
 pub fn guard<T>(read: impl FnOnce() -> T) -> Result<T, String> {
+    hook();
+    let outer = GUARDED.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(read));
+    GUARDED.set(outer);
+    result.map_err(|payload| message(payload.as_ref()))
+}
+
+/// No panic of this thread is printed from now on: for threads of a library that gives a panic on to whoever waits for it, inside of [`guard`].
+pub fn quiet() {
+    hook();
+    GUARDED.set(true);
+}
+
+fn hook() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -26,10 +40,6 @@ pub fn guard<T>(read: impl FnOnce() -> T) -> Result<T, String> {
             }
         }));
     });
-    let outer = GUARDED.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(read));
-    GUARDED.set(outer);
-    result.map_err(|payload| message(payload.as_ref()))
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use corr_metrics::guard;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::utils::datafusion_strsim::levenshtein;
 use datafusion::execution::SendableRecordBatchStream;
@@ -66,14 +67,25 @@ impl Debug for Engine {
     }
 }
 
-/// A runtime for whoever talks to the engine.
+/// A runtime for nodes and stores.
+#[cfg(feature = "cluster")]
 pub(crate) fn runtime(threads: usize) -> Result<Runtime, SqlError> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads.max(1))
-        .thread_stack_size(STACK)
-        .enable_all()
-        .build()
-        .map_err(|e| SqlError::Answer(format!("no threads to answer with: {e}")))
+    built(&mut threads_of(threads))
+}
+
+/// A runtime for an engine: what its threads panic about comes to who waits for the answer.
+pub(crate) fn quiet_runtime(threads: usize) -> Result<Runtime, SqlError> {
+    built(threads_of(threads).on_thread_start(guard::quiet))
+}
+
+fn threads_of(threads: usize) -> tokio::runtime::Builder {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(threads.max(1)).thread_stack_size(STACK).enable_all();
+    builder
+}
+
+fn built(builder: &mut tokio::runtime::Builder) -> Result<Runtime, SqlError> {
+    builder.build().map_err(|e| SqlError::Answer(format!("no threads to answer with: {e}")))
 }
 
 /// Listens for Ctrl-C from now on: between two questions to the engine it is not lost.
@@ -112,7 +124,7 @@ impl Engine {
         let memory = Arc::new(FairSpillPool::new(limits.memory));
         let environment = RuntimeEnvBuilder::new().with_memory_pool(memory).build_arc()?;
         let context = SessionContext::new_with_config_rt(config(limits.threads), environment);
-        let runtime = runtime(limits.threads)?;
+        let runtime = quiet_runtime(limits.threads)?;
         let interrupted = listen(&runtime);
         Ok(Engine { runtime, context, tables: BTreeMap::new(), remote: false, patience: None, interrupted })
     }
@@ -150,7 +162,7 @@ impl Engine {
 
     /// Plans a question and begins to answer it.
     pub fn ask(&self, sql: &str) -> Result<Answer<'_>, SqlError> {
-        let begun = self.runtime.block_on(async {
+        let begun = self.wait(async {
             tokio::select! {
                 biased;
                 () = self.interruption() => Err(SqlError::Interrupted),
@@ -159,6 +171,11 @@ impl Engine {
             }
         });
         begun.map_err(|e| self.told(e))
+    }
+
+    /// Waits for the engine, which gives the panics of its tasks on.
+    fn wait<T>(&self, what: impl Future<Output = Result<T, SqlError>>) -> Result<T, SqlError> {
+        guard::guard(|| self.runtime.block_on(what)).unwrap_or_else(|why| Err(SqlError::Broken(why)))
     }
 
     /// Was Ctrl-C pressed since the engine was made? For those who ready tables.
@@ -271,12 +288,13 @@ impl Debug for Answer<'_> {
 impl Answer<'_> {
     /// The next rows; `None` behind the last.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, SqlError> {
-        let next = self.engine.runtime.block_on(async {
+        let stream = &mut self.stream;
+        let next = self.engine.wait(async {
             tokio::select! {
                 biased;
                 () = self.engine.interruption() => Err(SqlError::Interrupted),
                 error = self.engine.impatience() => Err(error),
-                next = self.stream.next() => next.transpose().map_err(SqlError::from),
+                next = stream.next() => next.transpose().map_err(SqlError::from),
             }
         });
         next.map_err(|e| self.engine.told(e))

@@ -1,5 +1,6 @@
 //! Why a question has no answer.
 
+use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
 /// Why a question has no answer.
@@ -17,6 +18,12 @@ pub enum SqlError {
     /// Failed while it was answered.
     #[error("{0}")]
     Answer(String),
+    /// A file could not be read.
+    #[error("{0}")]
+    Read(String),
+    /// A panic of the engine, or of a library below it, which damaged files can cause.
+    #[error("the engine could not go on: what it read is {0}")]
+    Broken(String),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -36,7 +43,19 @@ impl SqlError {
             DataFusionError::SQL(why, _) => SqlError::Question(format!("not SQL: {why}")),
             DataFusionError::Plan(why) | DataFusionError::NotImplemented(why) => SqlError::Question(why.clone()),
             DataFusionError::SchemaError(why, _) => SqlError::Question(why.to_string()),
-            DataFusionError::External(why) => SqlError::Answer(why.to_string()),
+            DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
+                SqlError::Read(error.find_root().strip_backtrace())
+            }
+            DataFusionError::ArrowError(why, _)
+                if matches!(**why, ArrowError::ParquetError(_) | ArrowError::IoError(..) | ArrowError::ExternalError(_)) =>
+            {
+                SqlError::Read(why.to_string())
+            }
+            DataFusionError::Internal(why) => SqlError::Broken(format!("not as it was written ({})", first_line(why))),
+            DataFusionError::External(why) => match why.downcast_ref() {
+                Some(SqlError::Read(why)) => SqlError::Read(why.clone()),
+                _ => SqlError::Answer(why.to_string()),
+            },
             other => SqlError::Answer(other.strip_backtrace()),
         }
     }

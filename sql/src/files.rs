@@ -22,6 +22,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use crate::error::SqlError;
+
 /// Parquet files as one table.
 #[derive(Debug)]
 pub struct Files {
@@ -74,7 +76,7 @@ impl FileOf {
     }
 
     fn failed(&self, why: impl std::fmt::Display) -> DataFusionError {
-        DataFusionError::External(format!("{}: {why}", self.path.display()).into())
+        DataFusionError::External(Box::new(SqlError::Read(format!("{}: {why}", self.path.display()))))
     }
 }
 

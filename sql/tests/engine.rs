@@ -181,7 +181,8 @@ mod cluster {
     fn a_folder_of_shards() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("a b");
-        let folder = Folder::open(place.to_str().unwrap()).unwrap();
+        assert!(Folder::open(place.to_str().unwrap()).unwrap_err().to_string().contains("no shard"));
+        let folder = Folder::create(place.to_str().unwrap()).unwrap();
         assert!(folder.list().unwrap().is_empty());
         folder.put("one/x.json", b"1".to_vec()).unwrap();
         std::fs::write(dir.path().join("big"), vec![7u8; 12 << 20]).unwrap();
@@ -193,6 +194,10 @@ mod cluster {
         folder.remove("one/x.json").unwrap();
         assert_eq!(folder.list().unwrap(), ["two/big.parquet"]);
         assert!(folder.url("x").starts_with("file:///"));
+        // Another way to the same folder is the same folder.
+        std::fs::create_dir(dir.path().join("beside")).unwrap();
+        let around = Folder::open(dir.path().join("beside/../a b").to_str().unwrap()).unwrap();
+        assert_eq!((around.url("x"), around.list().unwrap()), (folder.url("x"), folder.list().unwrap()));
         assert!(Folder::open("gs://bucket/x").is_err());
     }
 }

@@ -92,7 +92,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Res
         Node::Executor { scheduler, bind, external, port, task_port, threads, memory, work_dir } => {
             let (host, of) = scheduler.rsplit_once(':').context("--scheduler HOST:PORT")?;
             let of: u16 = of.parse().with_context(|| format!("--scheduler {scheduler}: no port"))?;
-            let threads = if *threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { *threads };
+            let threads = if *threads == 0 { super::sql::threads() } else { *threads };
             let temp = tempfile::TempDir::with_prefix("corr-executor-")?;
             let executor = Executor {
                 bind: bind.clone(),
@@ -121,13 +121,29 @@ fn free(bind: &str, port: u16) -> anyhow::Result<u16> {
 /// Starts the nodes as processes of this machine and waits for Ctrl-C, or for one of them to end.
 #[cfg(feature = "cluster")]
 fn up(executors: u16, port: u16, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    use std::process::{Child, Command, Stdio};
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::process::{Child, Command, ExitStatus, Stdio};
+    use std::sync::mpsc;
     use std::time::Duration;
+
+    /// Between two looks at the nodes.
+    const LOOK: Duration = Duration::from_millis(100);
+    /// Ctrl-C comes to the nodes too: one that has ended may have ended of that.
+    const SAME: Duration = Duration::from_millis(500);
 
     /// The processes that were started; they end with this one.
     struct Nodes(Vec<(String, Child)>);
+
+    impl Nodes {
+        /// One that has ended.
+        fn ended(&mut self) -> std::io::Result<Option<(&str, ExitStatus)>> {
+            for (name, node) in &mut self.0 {
+                if let Some(status) = node.try_wait()? {
+                    return Ok(Some((name, status)));
+                }
+            }
+            Ok(None)
+        }
+    }
 
     impl Drop for Nodes {
         fn drop(&mut self) {
@@ -146,20 +162,28 @@ fn up(executors: u16, port: u16, out: &mut dyn Write, err: &mut dyn Write) -> an
     };
     // A port that somebody has is said here; the scheduler's own words come from the transport.
     drop(std::net::TcpListener::bind(("127.0.0.1", port)).map_err(|e| anyhow::anyhow!("port {port}: {e}; --port takes another"))?);
-    let stopped = Arc::new(AtomicBool::new(false));
-    let flag = stopped.clone();
-    corr_sql::cluster::on_interrupt(move || flag.store(true, Ordering::SeqCst))?;
+    let (stop, stopped) = mpsc::channel();
+    corr_sql::cluster::on_interrupt(move || drop(stop.send(())))?;
+    // `None` as long as all runs; the code when it is to end.
+    let wait = |nodes: &mut Nodes, err: &mut dyn Write| -> anyhow::Result<Option<i32>> {
+        if stopped.recv_timeout(LOOK).is_ok() {
+            return Ok(Some(exit::FOUND));
+        }
+        let Some((name, status)) = nodes.ended()? else { return Ok(None) };
+        if stopped.recv_timeout(SAME).is_ok() {
+            return Ok(Some(exit::FOUND));
+        }
+        writeln!(err, "corr: {name} ended: {status}; the others are ended too")?;
+        Ok(Some(exit::ERROR))
+    };
     let scheduler = format!("127.0.0.1:{port}");
     let mut nodes = Nodes(vec![start("scheduler".into(), &["scheduler", "--port", &port.to_string()])?]);
     while std::net::TcpStream::connect(&scheduler).is_err() {
-        if let Some((_, node)) = nodes.0.first_mut()
-            && let Some(status) = node.try_wait()?
-        {
-            anyhow::bail!("the scheduler ended: {status}");
+        if let Some(code) = wait(&mut nodes, err)? {
+            return Ok(code);
         }
-        std::thread::sleep(Duration::from_millis(50));
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).div_ceil(usize::from(executors.max(1))).to_string();
+    let threads = super::sql::threads().div_ceil(usize::from(executors.max(1))).to_string();
     for number in 1..=executors {
         nodes.0.push(start(format!("executor {number}"), &["executor", "--scheduler", &scheduler, "--threads", &threads])?);
     }
@@ -168,14 +192,9 @@ fn up(executors: u16, port: u16, out: &mut dyn Write, err: &mut dyn Write) -> an
     }
     writeln!(out, "ask it: corr sql SHARDS 'SELECT …' --cluster df://{scheduler}")?;
     out.flush()?;
-    while !stopped.load(Ordering::SeqCst) {
-        for (name, node) in &mut nodes.0 {
-            if let Some(status) = node.try_wait()? {
-                writeln!(err, "corr: {name} ended: {status}; the others are ended too")?;
-                return Ok(exit::ERROR);
-            }
+    loop {
+        if let Some(code) = wait(&mut nodes, err)? {
+            return Ok(code);
         }
-        std::thread::sleep(Duration::from_millis(100));
     }
-    Ok(exit::FOUND)
 }

@@ -83,19 +83,16 @@ fn shards(args: &Args, options: Options, place: &str, err: &mut dyn Write) -> an
     use crate::tables::sql::{Asking, shards};
 
     let asking = Arc::new(Asking::new(args.run.clone(), options, args.store.clone(), 0));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let written = shards::write(&asking, place, corr_sql::Limits { memory: 1 << 30, threads })?;
+    let written = shards::write(&asking, place, corr_sql::Limits { memory: 1 << 30, threads: super::sql::threads() })?;
     let told = asking.told();
-    for note in &told.notes {
-        writeln!(err, "corr: {}", safe::terminal(note))?;
-    }
+    told.say(err)?;
     writeln!(
         err,
         "wrote {} records in {} shards, {:.1} MB: {}",
         grouped(written.records),
         written.shards.len(),
         written.bytes as f64 / 1e6,
-        safe::terminal(&written.shards.join(", "))
+        safe::terminal(&written.shards.into_iter().collect::<Vec<_>>().join(", "))
     )?;
     Ok(if told.partial { exit::PARTIAL } else { exit::FOUND })
 }

@@ -195,7 +195,12 @@ fn tables(kinds: &Kinds) -> Vec<Told> {
         for (field, kind) in of_kind.into_iter().flat_map(|(_, types)| types) {
             // What an envelope says of host and unit stands in the columns of every event.
             if field != "host" && field != "unit" {
-                columns.push([fields::column(field), word(*kind).into(), fields::unit(field).into(), format!("field `{field}`")]);
+                columns.push([
+                    fields::column(field),
+                    crate::tables::Type::from(*kind).word().into(),
+                    fields::unit(field).into(),
+                    format!("field `{field}`"),
+                ]);
             }
         }
         told.push(Told {
@@ -208,16 +213,6 @@ fn tables(kinds: &Kinds) -> Vec<Told> {
         });
     }
     told
-}
-
-fn word(kind: Type) -> &'static str {
-    use crate::tables::Type as Sql;
-    match kind {
-        Type::Int => Sql::Int.word(),
-        Type::Float => Sql::Number.word(),
-        Type::Bool => Sql::Truth.word(),
-        Type::Text => Sql::Text.word(),
-    }
 }
 
 /// Tables with their columns; views in full only where a run or a table was named, and there the run's own.

@@ -82,33 +82,47 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
         return clustered(args, cluster, out, err);
     }
 
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
     let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
-    let asking = Arc::new(Asking::new(runs, options, args.store.clone(), now));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let limits = corr_sql::Limits { memory: bytes(&args.memory)?, threads };
+    let asking = Arc::new(Asking::new(args.runs(), options, args.store.clone(), now));
+    let limits = corr_sql::Limits { memory: bytes(&args.memory)?, threads: threads() };
     // Every file of the run is looked at before a question is: a run that is none is said, not answered with no rows.
     asking.sources().map_err(anyhow::Error::msg)?;
     let prepared = prepare(&asking, &args.sql, limits)?;
-    let mut answer = prepared.engine.ask(&args.sql)?;
+    let mut answer = prepared.engine.ask(&args.sql).map_err(|e| asking.explained(e.into()))?;
     if let Some(records) = &prepared.records {
-        records.losses(&answer.reads).into_iter().for_each(|lost| asking.lost(lost));
+        records.cut().said(&answer.reads).into_iter().for_each(|lost| asking.lost(lost));
     }
-    let rows = write(&mut answer, args.format, out)?;
+    let rows = write(&mut answer, args.format, out).map_err(|e| asking.explained(e))?;
     if args.explain {
         let from: Vec<String> = answer.reads.iter().map(|r| format!("{} ({})", r.table, r.columns.join(", "))).collect();
         writeln!(err, "corr: read {}; conditions on text by reading each record that the others leave", terminal(&from.join("; ")))?;
     }
-    let told = asking.told();
-    for note in &told.notes {
-        writeln!(err, "corr: {}", terminal(note))?;
-    }
+    code(&asking.told(), rows, err)
+}
+
+/// Says what is to be said beside an answer of so many rows; gives the exit code.
+#[cfg(feature = "sql")]
+fn code(told: &crate::tables::sql::Told, rows: u64, err: &mut dyn Write) -> anyhow::Result<i32> {
+    told.say(err)?;
     Ok(match (told.partial, rows) {
         (true, _) => exit::PARTIAL,
         (false, 0) => exit::NOTHING,
         (false, _) => exit::FOUND,
     })
+}
+
+/// Threads that are used at once: one a core.
+#[cfg(feature = "sql")]
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl Args {
+    /// All runs that are asked.
+    #[cfg(feature = "sql")]
+    fn runs(&self) -> Vec<String> {
+        std::iter::once(&self.run).chain(&self.also).cloned().collect()
+    }
 }
 
 /// Writes an answer as it comes; gives how many rows it has. One that fails before its first rows leaves nothing.
@@ -141,15 +155,11 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     use crate::tables::sql::shards;
 
     anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let patience = timespec::parse_duration(&args.patience).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
     let patience = patience.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", args.patience))?;
     let patience = std::time::Duration::from_nanos(patience);
-    let mut engine = corr_sql::cluster::connect(cluster, threads, patience)?;
-    let mut shards = 0;
-    for place in std::iter::once(&args.run).chain(&args.also) {
-        shards += shards::add(&mut engine, place)?;
-    }
+    let mut engine = corr_sql::cluster::connect(cluster, threads(), patience)?;
+    let shards = shards::add(&mut engine, &args.runs())?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
         anyhow::bail!(
             "deltas is worked out from captures, not from rows: no cluster can plan it; ask it where the run is, without --cluster, or ask `samples`"
@@ -158,9 +168,9 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     let mut answer = engine.ask(&args.sql)?;
     let rows = write(&mut answer, args.format, out)?;
     if args.explain {
-        writeln!(err, "corr: {shards} shards, read by the cluster; conditions on text by a scan of the text column")?;
+        writeln!(err, "corr: {} shards, read by the cluster; conditions on text by a scan of the text column", shards.count())?;
     }
-    Ok(if rows == 0 { exit::NOTHING } else { exit::FOUND })
+    code(&shards.told(&answer.reads), rows, err)
 }
 
 /// `512MB`, `2GiB`, `1000000` as bytes.

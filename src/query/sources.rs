@@ -1,5 +1,6 @@
 //! The sources that a question goes to, each with the index that can answer for it, as far as that is still true.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -167,15 +168,28 @@ impl Asked {
 
 /// Finds the sources of a run and what of its index can be used.
 pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
-    find(arguments, options, store, None)
+    let looked = OnceCell::new();
+    find(arguments, options, store, &|| match looked.get() {
+        Some(run) => Ok(run),
+        None => {
+            let run = run::open(arguments, options)?;
+            Ok(looked.get_or_init(|| run))
+        }
+    })
 }
 
 /// The same of a run that is open already: its files are not looked into once more.
 pub fn of(run: &Run, options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
-    find(&run.arguments, options, store, Some(run))
+    find(&run.arguments, options, store, &|| Ok(run))
 }
 
-fn find(arguments: &[String], options: &Options, store: Option<&Path>, opened: Option<&Run>) -> Result<Sources, SourcesError> {
+/// The same of a run that is opened by `run` if its index does not say all: who asks more of it opens it once.
+pub fn find<'r>(
+    arguments: &[String],
+    options: &Options,
+    store: Option<&Path>,
+    run: &dyn Fn() -> Result<&'r Run, SourcesError>,
+) -> Result<Sources, SourcesError> {
     let mut notes = Vec::new();
     // A store that was moved without its run is asked alone.
     if let Some(dir) = store
@@ -196,18 +210,14 @@ fn find(arguments: &[String], options: &Options, store: Option<&Path>, opened: O
         }
     };
     let (Some(dir), Some(manifest)) = (dir, manifest) else {
-        return Ok(match opened {
-            Some(run) => from_run(run, notes),
-            None => from_run(&run::open(arguments, options)?, notes),
-        });
+        return Ok(from_run(run()?, notes));
     };
     let plain = options.tz.is_empty() && options.format_of.is_empty() && manifest.declared == declared.fingerprint;
     let known =
         |f: &discover::Found| manifest.sources.contains_key(&f.key) || manifest.others.get(&f.key).is_some_and(|o| o.stat == f.stat);
     let fresh = listing.files.iter().filter(|f| !known(f)).count();
     // Files that the index has not seen, or other declarations, need the whole run looked at: clocks are found across sources.
-    let own = if opened.is_some() || (plain && fresh == 0) { None } else { Some(run::open(arguments, options)?) };
-    let looked = if plain && fresh == 0 { None } else { opened.or(own.as_ref()) };
+    let looked = if plain && fresh == 0 { None } else { Some(run()?) };
     let mut sources = Vec::new();
     let mut not_read = listing.not_read.clone();
     let mut damages = Vec::new();

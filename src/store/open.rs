@@ -165,6 +165,18 @@ impl Segment {
         self.guarded(COLUMNS, || self.cells(name, only, file, metadata, each))
     }
 
+    /// Reads every column to its end: an error that names the file if it is damaged.
+    pub fn check_columns(&self) -> Result<(), StoreError> {
+        let (file, metadata) = self.parquet()?;
+        let file = file.try_clone().map_err(|e| self.damaged(COLUMNS, e))?;
+        self.guarded(COLUMNS, || {
+            for batch in ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone()).build()? {
+                batch?;
+            }
+            Ok::<_, ParquetError>(())
+        })
+    }
+
     /// Rows that can lie in a window, UTC ns, half open: those of the pages in which a stamp can overlap it, or a sort key of a record without one.
     pub fn rows_in(&self, since: Option<i64>, until: Option<i64>) -> Result<RowSet, StoreError> {
         let (_, metadata) = self.parquet()?;

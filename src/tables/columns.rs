@@ -32,6 +32,19 @@ impl Type {
     }
 }
 
+impl From<crate::store::columns::Type> for Type {
+    /// What values of a field's column are.
+    fn from(kind: crate::store::columns::Type) -> Type {
+        use crate::store::columns::Type as Stored;
+        match kind {
+            Stored::Int => Type::Int,
+            Stored::Float => Type::Number,
+            Stored::Bool => Type::Truth,
+            Stored::Text => Type::Text,
+        }
+    }
+}
+
 /// A column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -59,6 +72,11 @@ impl Table {
     pub fn named(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|t| t.name == name)
     }
+}
+
+/// The columns of a table; none if there is none of that name.
+pub fn of(table: &str) -> &'static [Column] {
+    Table::named(table).map_or(&[], |t| t.columns)
 }
 
 const fn text(name: &'static str, about: &'static str) -> Column {

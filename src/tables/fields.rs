@@ -1,11 +1,12 @@
 //! Columns that come of the fields of records.
 
-use super::columns::EVENT;
+use super::columns::{EVENT, FIELDS};
 
-/// A field's column in SQL: its name, with `_` behind it where a column of every event has that name. Letter case and dots stay: such names are
-/// quoted in a question.
+/// A field's column in SQL: its name, with one `_` more behind it where that, without the `_` at its end, is a column of every event: no two fields
+/// have one column. Letter case and dots stay: such names are quoted in a question.
 pub fn column(field: &str) -> String {
-    let fixed = field == "fields" || EVENT.iter().any(|c| c.name == field);
+    let bare = field.trim_end_matches('_');
+    let fixed = bare == FIELDS.name || EVENT.iter().any(|c| c.name == bare);
     if fixed || field.starts_with('_') { format!("{field}_") } else { field.to_string() }
 }
 
@@ -47,6 +48,8 @@ mod tests {
         assert_eq!(column("worker"), "worker_");
         assert_eq!(column("fields"), "fields_");
         assert_eq!(column("_x"), "_x_");
+        assert_eq!(column("worker_"), "worker__");
+        assert_eq!(column("other_"), "other_");
         assert_eq!(unit("ttft_ms"), "milliseconds");
         assert_eq!(unit("gen_throughput"), "tokens per second");
         assert_eq!(unit("rid"), "");

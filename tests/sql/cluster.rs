@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::ask;
-use crate::program::{Place, Ran, finish};
+use crate::program::{Place, Ran, copy_tree, finish, fixtures};
 
 /// How long a node may take to be there.
 const START: Duration = Duration::from_secs(60);
@@ -197,6 +197,101 @@ fn up_starts_nodes_and_ends_them() {
     while TcpStream::connect(("127.0.0.1", port)).is_ok() {
         assert!(began.elapsed() < START, "the scheduler outlives its parent");
         std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Shards of several runs in two places, asked together from a folder beside them. grep over the logs: 15 `Decode batch` and 9 `Prefill batch` in
+/// metrics-run, none in direct-run, whose router has 40 `request received`.
+#[test]
+fn shards_of_several_places() {
+    let place = Place::with("metrics-run");
+    copy_tree(&fixtures().join("direct-run"), &place.path("direct-run"));
+    std::fs::create_dir(place.path("beside")).expect("a directory");
+    let beside = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        finish(command.current_dir(place.path("beside")).spawn().expect("start corr"), b"")
+    };
+    for (run, shards) in [("../metrics-run", "../one"), ("../direct-run", "../two")] {
+        let written = beside(&["index", run, "--shards", shards]);
+        assert_eq!(written.code, Some(0), "{}", written.stderr);
+    }
+    let cluster = Cluster::start(&place, 1, &[]);
+    let url = cluster.url();
+    let ask = |sql: &str, places: [&str; 3]| {
+        let [first, second, third] = places;
+        let asked = ["sql", first, sql, "--also", second, "--also", third, "--cluster", &url, "--patience", "60s", "--format", "csv"];
+        let ran = beside(&asked);
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let sql = "SELECT kind, count(*) AS n FROM events WHERE kind IN ('decode_batch', 'prefill_batch', 'request_received') GROUP BY kind ORDER BY kind";
+    let said = |out: &str| (Some(0), out.to_string(), String::new());
+    let all = "kind,n\ndecode_batch,15\nprefill_batch,9\nrequest_received,40\n";
+    // A place that is named twice, by another way, counts once.
+    assert_eq!(ask(sql, ["../one", "../two", "../beside/../one"]), said(all));
+    assert_eq!(ask("SELECT sum(running_reqs) AS s FROM decode_batch", ["../two", "../one", "../two"]), said("s\n455\n"));
+}
+
+/// Two runs whose folders are called the same, in one place. As `--also` answers: whole numbers beyond 2^53 stay what they are beside doubles.
+#[test]
+fn runs_of_one_name() {
+    let place = Place::new();
+    place.write("a/run/x.jsonl", b"{\"time\":\"2026-11-29T18:00:00Z\",\"y\":9007199254740993}\n".repeat(3).as_slice());
+    place.write("b/run/x.jsonl", b"{\"time\":\"2026-11-29T18:00:01Z\",\"y\":2.5}\n".repeat(4).as_slice());
+    let write = |run: &str| {
+        let written = place.corr(&["index", run, "--shards", "shards"]);
+        assert_eq!(written.code, Some(0), "{}", written.stderr);
+    };
+    write("a/run");
+    write("b/run");
+    let cluster = Cluster::start(&place, 1, &[]);
+    let sql = "SELECT count(*) AS n, max(y) AS most, min(y) AS least FROM json_record";
+    let expected = vec![serde_json::json!({"n": 7, "most": "9007199254740993", "least": "2.5"})];
+    let local = place.corr(&["sql", "a/run", "--also", "b/run", sql, "--format", "json"]);
+    assert_eq!(answer(sql, &local).1, expected);
+    let ask = || ask_cluster(&place, &cluster, "shards", sql, &[]);
+    assert_eq!(answer(sql, &ask()).1, expected);
+    // Written again, a run is there once.
+    write("a/run");
+    let ran = ask();
+    assert_eq!((ran.code, answer(sql, &ran).1, ran.stderr.as_str()), (Some(0), expected, ""));
+    // A folder that is gone, and one that was not written to its end, are said.
+    let of_run: Vec<_> = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path()).collect();
+    assert_eq!(of_run.len(), 4);
+    let of = |end: &str| of_run.iter().find(|path| path.to_string_lossy().ends_with(end)).expect("a folder");
+    std::fs::rename(of(".other"), place.path("kept")).expect("rename");
+    let ran = ask();
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not there itself"), "{}", ran.stderr);
+    std::fs::rename(place.path("kept"), of(".other")).expect("rename");
+    std::fs::remove_file(of(".whole").join("shard.json")).expect("remove");
+    let ran = ask();
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not written to the end"), "{}", ran.stderr);
+}
+
+/// What a cluster says beside an answer is what the run itself says.
+#[test]
+fn losses_are_said_as_where_the_run_is() {
+    let place = Place::new();
+    let long = "v".repeat(3_000);
+    let log: String = (1..=5).map(|n| format!("{{\"time\":\"2026-11-29T18:00:0{n}Z\",\"long\":\"{long}\",\"n\":{n}}}\n")).collect();
+    place.write("run/a.jsonl", log.as_bytes());
+    place.write("run/b.log.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03no deflate at all");
+    let written = place.corr(&["index", "run", "--shards", "shards"]);
+    assert_eq!(written.code, Some(3), "{}", written.stderr);
+    let cluster = Cluster::start(&place, 1, &[]);
+    for (sql, lossy) in [
+        ("SELECT n FROM json_record ORDER BY n", false),
+        ("SELECT count(long) AS n FROM json_record", true),
+        ("SELECT fields['n'] AS n FROM events ORDER BY line", true),
+        ("SELECT class, count(*) AS n FROM sources GROUP BY 1 ORDER BY 1", false),
+    ] {
+        let local = ask(&place, "run", sql);
+        assert_eq!(local.code, Some(3), "{sql}: {}", local.stderr);
+        assert!(local.stderr.contains("b.log.gz"), "{sql}: {}", local.stderr);
+        assert_eq!(local.stderr.contains("long: 5 values are not whole"), lossy, "{sql}: {}", local.stderr);
+        let ran = ask_cluster(&place, &cluster, "shards", sql, &[]);
+        assert_eq!((ran.code, ran.stdout, ran.stderr), (local.code, local.stdout, local.stderr), "{sql}");
     }
 }
 

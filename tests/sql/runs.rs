@@ -46,6 +46,80 @@ fn sources_too_small_for_an_index() {
     assert_eq!(rows(&place, "run", sql), [json!({"n": 70, "s": 70 * 69 / 2, "sources": 70})]);
 }
 
+/// A run beside the working directory, by a way with `..` in it.
+#[test]
+fn a_run_beside_the_working_directory() {
+    let place = Place::with("metrics-run");
+    std::fs::create_dir(place.path("beside")).expect("a directory");
+    let count = ["sql", "../metrics-run", "SELECT count(*) AS n, min(length(text)) > 0 AS text FROM decode_batch", "--format", "csv"];
+    let ask = || {
+        let mut command = place.command(&count);
+        let ran = crate::program::finish(command.current_dir(place.path("beside")).spawn().expect("start corr"), b"");
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let expected = (Some(0), "n,text\n15,true\n".to_string(), String::new());
+    assert_eq!(ask(), expected);
+    assert_eq!(place.corr(&["index", "metrics-run"]).code, Some(0));
+    assert_eq!(ask(), expected);
+}
+
+/// Files of an index with bytes changed in every part of them: the right answer or an error that names the file, in one line of corr's own.
+#[test]
+fn a_damaged_index_is_said() {
+    let place = Place::with("metrics-run");
+    assert_eq!(place.corr(&["index", "metrics-run"]).code, Some(0));
+    let found = walkdir(&place.path("metrics-run/.corr"));
+    let path = found.iter().find(|path| path.ends_with("columns.parquet")).expect("columns of the one log");
+    let whole = std::fs::read(path).expect("read");
+    let sql = "SELECT count(*) AS n, sum(running_reqs) AS s, count(DISTINCT citation) AS c FROM decode_batch";
+    let right = ask(&place, "metrics-run", sql);
+    assert_eq!(right.code, Some(0), "{}", right.stderr);
+    assert!(right.stdout.contains("\"n\":15,\"s\":455,\"c\":15"), "{}", right.stdout);
+    let mut said = 0;
+    let mut damaged: Vec<Vec<u8>> =
+        [0, 1, 7, whole.len() / 2, whole.len() - 9, whole.len() - 1].iter().map(|n| whole[..*n].to_vec()).collect();
+    for part in 0..16 {
+        let mut bytes = whole.clone();
+        let at = part * (whole.len() - 24) / 15;
+        bytes[at..at + 24].iter_mut().for_each(|byte| *byte = !*byte);
+        damaged.push(bytes);
+    }
+    for (number, bytes) in damaged.iter().enumerate() {
+        std::fs::write(path, bytes).expect("write");
+        let ran = ask(&place, "metrics-run", sql);
+        if ran.code == Some(0) {
+            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (right.stdout.as_str(), ""), "{number}");
+            continue;
+        }
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{number}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("corr: ") && ran.stderr.contains("columns.parquet"), "{number}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("panicked") && ran.stderr.lines().count() == 1, "{number}: {}", ran.stderr);
+        said += 1;
+    }
+    assert!(said > 6, "{said}");
+    println!("{said} of {} damages said", damaged.len());
+}
+
+/// Every file below a directory.
+fn walkdir(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { walkdir(&path) } else { vec![path] }).collect()
+}
+
+/// Fields that are called as a column of every event, and as that column is called then: each has its own.
+#[test]
+fn fields_with_names_of_columns() {
+    let place = Place::new();
+    let record =
+        b"{\"time\":\"2026-11-29T18:00:00Z\",\"outcome\":\"a\",\"outcome_\":2,\"outcome__\":2.5,\"_x\":3,\"_x_\":4,\"fields_\":5}\n";
+    place.write("run/a.jsonl", record.repeat(3).as_slice());
+    let sql = "SELECT DISTINCT outcome_, outcome__, outcome___, _x_, _x__, fields__ FROM json_record";
+    let expected = [json!({"outcome_": "a", "outcome__": 2, "outcome___": 2.5, "_x_": 3, "_x__": 4, "fields__": 5})];
+    assert_eq!(rows(&place, "run", sql), expected);
+    assert_eq!(place.corr(&["index", "run"]).code, Some(0));
+    assert_eq!(rows(&place, "run", sql), expected);
+}
+
 /// Types of a field that differ from file to file: doubles where that loses nothing, text where it would.
 #[test]
 fn types_that_differ_from_file_to_file() {

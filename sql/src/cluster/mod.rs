@@ -19,7 +19,7 @@ use datafusion::prelude::SessionContext;
 pub use nodes::{Executor, Scheduler};
 pub use stores::Folder;
 
-use crate::engine::{Engine, config, runtime};
+use crate::engine::{Engine, config, quiet_runtime, runtime};
 use crate::error::SqlError;
 
 /// The port that a scheduler has where none is named.
@@ -48,7 +48,7 @@ impl Shared {
 pub fn connect(url: &str, threads: usize, patience: Duration) -> Result<Engine, SqlError> {
     let address = address(url)?;
     answers(&address)?;
-    let runtime = runtime(threads)?;
+    let runtime = quiet_runtime(threads)?;
     let context = runtime.block_on(async {
         let state = SessionStateBuilder::new()
             .with_config(config(threads))
@@ -87,15 +87,23 @@ fn answers(address: &str) -> Result<(), SqlError> {
 /// Calls `then` at Ctrl-C, or when the process is asked to end, from a thread of its own.
 pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Result<(), SqlError> {
     let runtime = runtime(1)?;
+    // Before anything is started that is to be ended: from here on no signal is missed.
+    #[cfg(unix)]
+    let (mut interrupt, mut terminate) = {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let _within = runtime.enter();
+        let failed = |why: std::io::Error| SqlError::Cluster(why.to_string());
+        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+    };
     let wait = move || {
         runtime.block_on(async {
             #[cfg(unix)]
-            if let Ok(mut asked) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-                tokio::select! {
-                    _ = asked.recv() => return,
-                    _ = tokio::signal::ctrl_c() => return,
-                }
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
             }
+            #[cfg(not(unix))]
             let _ = tokio::signal::ctrl_c().await;
         });
         then();

@@ -72,18 +72,34 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A directory, or `s3://BUCKET/PREFIX`.
+    /// A directory that is there, or `s3://BUCKET/PREFIX`.
     pub fn open(place: &str) -> std::result::Result<Folder, SqlError> {
+        Folder::at(place, false)
+    }
+
+    /// The same, for writing: a directory that is not there is made.
+    pub fn create(place: &str) -> std::result::Result<Folder, SqlError> {
+        Folder::at(place, true)
+    }
+
+    fn at(place: &str, make: bool) -> std::result::Result<Folder, SqlError> {
         let failed = |why: &dyn std::fmt::Display| SqlError::Cluster(format!("{place}: {why}"));
-        let url = if place.contains("://") {
-            Url::parse(place).map_err(|e| failed(&e))?
-        } else {
-            let path = std::path::absolute(place).map_err(|e| failed(&e))?;
-            Url::from_directory_path(&path).map_err(|()| failed(&"not a path"))?
+        let mut url = match place.contains("://") {
+            true => Url::parse(place).map_err(|e| failed(&e))?,
+            false => Url::from_directory_path(std::path::absolute(place).map_err(|e| failed(&e))?).map_err(|()| failed(&"not a path"))?,
         };
         let root = match url.scheme() {
             "file" => {
                 let path = url.to_file_path().map_err(|()| failed(&"not a path"))?;
+                if make {
+                    std::fs::create_dir_all(&path).map_err(|e| failed(&e))?;
+                }
+                // One name for one folder, whatever links and `..` lead to it: the stores take no others.
+                let path = path.canonicalize().map_err(|e| match e.kind() {
+                    std::io::ErrorKind::NotFound => failed(&"no shard: there is no such folder"),
+                    _ => failed(&e),
+                })?;
+                url = Url::from_directory_path(&path).map_err(|()| failed(&"not a path"))?;
                 Path::from_absolute_path(path).map_err(|e| failed(&e))?
             }
             _ => Path::from_url_path(url.path()).map_err(|e| failed(&e))?,

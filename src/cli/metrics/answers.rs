@@ -16,6 +16,8 @@ use crate::metrics::asked::{Captured, Hit};
 use crate::metrics::span::{Coverage, Placed};
 use crate::metrics::{figures, ratios, sums};
 use crate::render::events::Format;
+#[cfg(feature = "sql")]
+use crate::render::metrics::Value;
 use crate::render::metrics::{Catalogued, Figured, Row, Rows, Shares, Summed};
 use crate::render::safe::terminal;
 
@@ -134,16 +136,19 @@ impl<'a> Question<'a> {
         Ok(if short { exit::PARTIAL } else { self.code(code) })
     }
 
-    /// The figures as cells without a digit left out, and whether a capture covers less than the window.
+    /// The figures as values, and which captures cover less than the window.
     #[cfg(feature = "sql")]
-    pub fn exact(&self, spans: &Spans) -> (Vec<Vec<String>>, bool) {
-        let (mut rows, mut short) = (Vec::new(), false);
+    pub fn values(&self, spans: &Spans) -> (Vec<Vec<Value>>, Vec<String>) {
+        let (mut rows, mut short) = (Vec::new(), Vec::new());
         for hit in &self.hits {
             let Some(placed) = span_of(self.asked, spans, hit.captured) else { continue };
-            short |= placed.coverage != Coverage::Whole;
+            if placed.coverage != Coverage::Whole {
+                let what = if placed.coverage == Coverage::Outside { "nothing" } else { "a part" };
+                short.push(format!("{}: covers {what} of the window", hit.captured.name));
+            }
             if placed.coverage != Coverage::Outside {
                 let parts = figures::of(hit, placed, &self.args.quantiles);
-                rows.extend(parts.into_iter().map(|part| Row { hit, placed: *placed, part, worker: self.worker(hit) }.exact()));
+                rows.extend(parts.into_iter().map(|part| Row { hit, placed: *placed, part, worker: self.worker(hit) }.values()));
             }
         }
         (rows, short)

@@ -21,6 +21,8 @@ use crate::metrics::workers::{self, Mapped, Worker};
 use crate::query::locate;
 use crate::readiness::windows;
 use crate::render::events::Format;
+#[cfg(feature = "sql")]
+use crate::render::metrics::Value;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
 use crate::run::{self, Options, Run};
@@ -139,8 +141,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let store = args.store.as_deref();
     let events = Events::of(&run, &options, store);
     let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
-    let (asked, workers) = read(&run, &options, store, &events, &all, err)?;
-    let partial = told::not_read(&run, &asked, err)?;
+    let (asked, workers, said) = read(&run, &options, store, &events, &all)?;
+    told::say(&said, err)?;
+    let not_read = told::not_read(&run, &asked);
+    told::say(&not_read, err)?;
+    let partial = !not_read.is_empty();
     if asked.captures.is_empty() && !logged::asked(&all) {
         return told::nothing(&run, err);
     }
@@ -148,7 +153,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let hits = asked.hits(&selectors);
     let mut question = Question { args, run: &run, asked: &asked, hits, pers, workers: &workers, partial, paint: Paint::new(color) };
     question.order();
-    question.partial |= told::losses(&question.hits, err)?;
+    let losses = told::losses(&question.hits);
+    told::say(&losses, err)?;
+    question.partial |= !losses.is_empty();
     if question.hits.is_empty() && !selectors.is_empty() {
         told::none_such(&asked, &selectors, err)?;
         question.nothing(out)?;
@@ -167,7 +174,8 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     if args.list || (selectors.is_empty() && shows) {
         return question.list(out, err);
     }
-    let spans = Placing { args, run: &run, events: &events, times, now }.spans(&asked, err)?;
+    let (spans, said) = Placing { args, run: &run, events: &events, times, now }.spans(&asked)?;
+    told::say(&said, err)?;
     if args.rows || shows {
         question.rows(&spans, out, err)
     } else if let Some(label) = &args.by {
@@ -179,10 +187,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
 }
 
-/// A window that every series is asked about.
+/// A window that every series of a run is asked about.
 #[cfg(feature = "sql")]
 pub struct Windowed<'a> {
-    pub runs: &'a [String],
+    pub run: &'a Run,
     pub options: &'a Options,
     pub store: Option<&'a Path>,
     pub window: Option<&'a str>,
@@ -191,18 +199,26 @@ pub struct Windowed<'a> {
     pub now: i64,
 }
 
-/// Names of cells, figures as cells, and whether a part was not read or not covered.
+/// What every series did in a window.
 #[cfg(feature = "sql")]
-pub type Cells = (&'static [&'static str], Vec<Vec<String>>, bool);
+pub struct Figures {
+    /// The values of [`crate::render::metrics::COLUMNS`], a row a figure.
+    pub rows: Vec<Vec<Value>>,
+    /// What is to be said of them.
+    pub said: Vec<String>,
+    /// What was not read, or is not covered.
+    pub lost: Vec<String>,
+}
 
 #[cfg(feature = "sql")]
 impl Windowed<'_> {
-    /// What each series did in the window, as cells.
-    pub fn cells(&self, err: &mut dyn Write) -> anyhow::Result<Cells> {
+    /// What each series did in the window.
+    pub fn figures(&self) -> anyhow::Result<Figures> {
+        let run = self.run;
         let args = Args {
-            run: self.runs.first().cloned().unwrap_or_default(),
+            run: run.arguments.first().cloned().unwrap_or_default(),
             selectors: Vec::new(),
-            also: self.runs.iter().skip(1).cloned().collect(),
+            also: run.arguments.iter().skip(1).cloned().collect(),
             since: self.since.map(str::to_owned),
             until: self.until.map(str::to_owned),
             window: self.window.map(str::to_owned),
@@ -218,49 +234,52 @@ impl Windowed<'_> {
             format: Format::Csv,
             tz: self.options.tz.clone(),
         };
-        let columns = crate::render::metrics::COLUMNS;
-        let run = run::open(self.runs, self.options)?;
-        let events = Events::of(&run, self.options, self.store);
-        let (asked, workers) = read(&run, self.options, self.store, &events, &[], err)?;
-        let partial = told::not_read(&run, &asked, err)?;
+        let events = Events::of(run, self.options, self.store);
+        let (asked, workers, mut said) = read(run, self.options, self.store, &events, &[])?;
+        let mut lost = told::not_read(run, &asked);
         let hits = asked.hits(&[]);
-        let question =
-            Question { args: &args, run: &run, asked: &asked, hits, pers: Vec::new(), workers: &workers, partial, paint: Paint::default() };
-        let partial = told::losses(&question.hits, err)? | partial;
+        lost.extend(told::losses(&hits));
+        let question = Question {
+            args: &args,
+            run,
+            asked: &asked,
+            hits,
+            pers: Vec::new(),
+            workers: &workers,
+            partial: false,
+            paint: Paint::default(),
+        };
         let times = times(&question, &events)?;
         if let Some(none) = &times.none {
             bail!("{none}");
         }
-        let spans = Placing { args: &args, run: &run, events: &events, times, now: self.now }.spans(&asked, err)?;
-        let (rows, short) = question.exact(&spans);
-        Ok((columns, rows, partial | short))
+        let (spans, placed) = Placing { args: &args, run, events: &events, times, now: self.now }.spans(&asked)?;
+        said.extend(placed);
+        let (rows, short) = question.values(&spans);
+        lost.extend(short);
+        Ok(Figures { rows, said, lost })
     }
 }
 
-/// Reads the captures, and the logs whose fields are asked for, with the workers that these are of.
+/// Reads the captures, and the logs whose fields are asked for, with the workers that these are of, and what is to be said of them.
 fn read<'r>(
     run: &'r Run,
     options: &Options,
     store: Option<&Path>,
     events: &Events<'_>,
     selectors: &[Selector],
-    err: &mut dyn Write,
-) -> anyhow::Result<(Asked<'r>, Vec<Worker>)> {
+) -> anyhow::Result<(Asked<'r>, Vec<Worker>, Vec<String>)> {
     let mut asked = Asked::by(run, store, selectors);
     anchors::settle(run, options, store, &mut asked)?;
-    for note in &asked.notes {
-        writeln!(err, "corr: {}", terminal(note))?;
-    }
+    let mut said = asked.notes.clone();
     if !logged::asked(selectors) {
-        return Ok((asked, Vec::new()));
+        return Ok((asked, Vec::new(), said));
     }
     let sources = events.get()?;
     let mut logged = logged::read(selectors, sources);
-    for line in std::mem::take(&mut logged.said) {
-        writeln!(err, "corr: {}", terminal(&line))?;
-    }
+    said.append(&mut logged.said);
     asked.add_logged(run, logged);
-    Ok((asked, workers::workers(sources.sources.iter().map(|s| &s.owner))))
+    Ok((asked, workers::workers(sources.sources.iter().map(|s| &s.owner)), said))
 }
 
 /// The window that the flags say.

@@ -1,7 +1,6 @@
 //! The window that is asked for, on the clock of each capture.
 
 use std::cell::OnceCell;
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -14,7 +13,6 @@ use crate::metrics::span::{Misplaced, Placed, Span};
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
-use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
 use crate::run::source::Class;
 use crate::run::{Options, Run};
@@ -51,8 +49,9 @@ pub struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// The window on every capture's clock; `None` where it cannot be laid, which is said.
-    pub fn spans(&self, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<Vec<Option<Placed>>> {
+    /// The window on every capture's clock, `None` where it cannot be laid; and what is to be said of it.
+    pub fn spans(&self, asked: &Asked<'_>) -> anyhow::Result<(Vec<Option<Placed>>, Vec<String>)> {
+        let mut said = Vec::new();
         let zone = zone_of_flags(&self.args.tz)?;
         let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: self.times.anchors.clone() };
         let (start, end) = if self.times.of_run() { self.extent(asked)? } else { (None, None) };
@@ -66,7 +65,7 @@ impl Placing<'_> {
             && !self.times.open()
         {
             let show = |at: Option<i64>| at.map_or("…".into(), |at| rfc3339(at, 1_000_000));
-            writeln!(err, "corr: window {} to {}", show(span.since), show(span.until))?;
+            said.push(format!("window {} to {}", show(span.since), show(span.until)));
         }
         let mut out = Vec::new();
         for captured in &asked.captures {
@@ -74,7 +73,7 @@ impl Placing<'_> {
                 Some(Err(Misplaced::NoWallClock)) | None if self.times.only_of_run() => {
                     let extent = captured.extent();
                     let own = self.times.resolve(&context(extent.map(|e| e.0), extent.map(|e| e.1)))?;
-                    writeln!(err, "corr: {}: start and end are the capture's own", terminal(&captured.name))?;
+                    said.push(format!("{}: start and end are the capture's own", captured.name));
                     Span { since: own.since, until: own.until }.on_own(captured)
                 }
                 Some(placed) => placed,
@@ -86,11 +85,11 @@ impl Placing<'_> {
                 } else {
                     ""
                 };
-                writeln!(err, "corr: {}: not asked: {why}{next}", terminal(&captured.name))?;
+                said.push(format!("{}: not asked: {why}{next}", captured.name));
             }
             out.push(placed.ok());
         }
-        Ok(out)
+        Ok((out, said))
     }
 
     /// First and last instant of the run: of its events; of its captures, if it has none.

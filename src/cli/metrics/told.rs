@@ -4,22 +4,27 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Context as _;
+use corr_metrics::model::Note;
 use corr_metrics::select::Selector;
 
 use crate::cli::{exit, grouped};
 use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::render::safe::terminal;
 use crate::run::Run;
+use crate::run::source::NotRead;
 
-/// Names what could not be read; whether there is any.
-pub fn not_read(run: &Run, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Result<bool> {
-    let mut any = false;
-    for file in run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read) {
-        any = true;
-        let next = if file.next.is_empty() { String::new() } else { format!("; {}", terminal(&file.next)) };
-        writeln!(err, "corr: {}: {}{next}", terminal(&file.name), terminal(&file.why))?;
-    }
-    Ok(any)
+/// Writes lines to standard error.
+pub fn say(lines: &[String], err: &mut dyn Write) -> anyhow::Result<()> {
+    lines.iter().try_for_each(|line| writeln!(err, "corr: {}", terminal(line))).context("cannot write to standard error")
+}
+
+/// What could not be read.
+pub fn not_read(run: &Run, asked: &Asked<'_>) -> Vec<String> {
+    let line = |file: &NotRead| {
+        let next = if file.next.is_empty() { String::new() } else { format!("; {}", file.next) };
+        format!("{}: {}{next}", file.name, file.why)
+    };
+    run.not_read.iter().filter(|n| n.failure).chain(&asked.not_read).map(line).collect()
 }
 
 /// Names captures that are copies of others.
@@ -30,17 +35,16 @@ pub fn copies(run: &Run, asked: &Asked<'_>, err: &mut dyn Write) -> anyhow::Resu
     Ok(())
 }
 
-/// Says what was lost of the captures that answer; whether there is any.
-pub fn losses(hits: &[Hit<'_>], err: &mut dyn Write) -> anyhow::Result<bool> {
+/// What was lost of the captures that answer.
+pub fn losses(hits: &[Hit<'_>]) -> Vec<String> {
     let mut lossy: Vec<&Captured<'_>> = hits.iter().map(|h| h.captured).collect();
     lossy.dedup_by_key(|captured| std::ptr::from_ref(*captured));
-    let mut any = false;
-    for (captured, note) in lossy.iter().flat_map(|c| c.capture().notes.iter().filter(|n| n.is_loss()).map(move |n| (c, n))) {
-        any = true;
-        let first = note.first.as_deref().map_or_else(String::new, |f| format!(", first {}", terminal(f)));
-        writeln!(err, "corr: {}: {} (×{}{first})", terminal(&captured.name), terminal(&note.what), grouped(note.count))?;
-    }
-    Ok(any)
+    let losses = lossy.iter().flat_map(|c| c.capture().notes.iter().filter(|n| n.is_loss()).map(move |n| (c, n)));
+    let line = |(captured, note): (&&Captured<'_>, &Note)| {
+        let first = note.first.as_deref().map_or_else(String::new, |f| format!(", first {f}"));
+        format!("{}: {} (×{}{first})", captured.name, note.what, grouped(note.count))
+    };
+    losses.map(line).collect()
 }
 
 /// Says what an answer leaves out.

@@ -103,6 +103,49 @@ impl Figured<'_> {
     }
 }
 
+/// What a cell of a figure says.
+#[derive(Clone, Debug)]
+pub enum Value {
+    None,
+    Text(String),
+    Count(u64),
+    /// As it was scraped.
+    Seen(f64),
+    /// Of what was scraped; shown to six digits.
+    Computed(f64),
+}
+
+impl Value {
+    fn text(&self) -> String {
+        match self {
+            Value::None => String::new(),
+            Value::Text(text) => text.clone(),
+            Value::Count(n) => n.to_string(),
+            Value::Seen(value) => number(*value),
+            Value::Computed(value) => computed(*value),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        text.to_string().into()
+    }
+}
+
+impl From<String> for Value {
+    /// No text is nothing.
+    fn from(text: String) -> Value {
+        if text.is_empty() { Value::None } else { Value::Text(text) }
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(text: Option<String>) -> Value {
+        text.map_or(Value::None, Value::from)
+    }
+}
+
 /// The cells of a figure.
 pub const COLUMNS: &[&str] = &[
     "series",
@@ -412,81 +455,79 @@ impl Row<'_> {
     }
 
     fn cells(&self) -> Vec<String> {
-        self.told(computed)
+        self.values().iter().map(Value::text).collect()
     }
 
-    /// The cells of [`COLUMNS`], in which no digit of a computed number is left out.
-    pub fn exact(&self) -> Vec<String> {
-        self.told(number)
-    }
-
-    fn told(&self, computed: fn(f64) -> String) -> Vec<String> {
+    /// The values of [`COLUMNS`].
+    pub fn values(&self) -> Vec<Value> {
         let captured = self.hit.captured;
         let dial = captured.dial();
         let typed = self.hit.group.typed;
-        let mut cells = vec![String::new(); COLUMNS.len()];
-        let mut put = |column: &str, text: String| {
+        let mut cells = vec![Value::None; COLUMNS.len()];
+        let mut put = |column: &str, value: Value| {
             if let Some(cell) = COLUMNS.iter().position(|c| *c == column).and_then(|i| cells.get_mut(i)) {
-                *cell = text;
+                *cell = value;
             }
         };
-        put("series", self.spelled());
-        put("target", self.target());
+        let computed = |value: Option<f64>| value.map_or(Value::None, Value::Computed);
+        let seen = |value: Option<f64>| value.map_or(Value::None, Value::Seen);
+        put("series", self.spelled().into());
+        put("target", self.target().into());
         put("type", typed.kind.word().into());
         put("origin", typed.origin.word().into());
-        put("capture", captured.name.clone());
-        put("citation", self.citation().unwrap_or_default());
+        put("capture", captured.name.as_str().into());
+        put("citation", self.citation().into());
         put("values", fidelity(captured.capture().fidelity).into());
-        put("sum", self.sum().map(computed).unwrap_or_default());
-        put("worker", self.worker.as_ref().map(|m| m.worker.clone()).unwrap_or_default());
+        put("sum", computed(self.sum()));
+        put("worker", self.worker.as_ref().map(|m| m.worker.clone()).into());
         if let Some(capacity::Answer::Answered(found)) = self.occupied().map(|o| o.answer) {
-            put("occupied_min", computed(found.min.occupied));
-            put("occupied_max", computed(found.max.occupied));
-            put("occupied_max_time", dial.show(found.max.at));
+            put("occupied_min", Value::Computed(found.min.occupied));
+            put("occupied_max", Value::Computed(found.max.occupied));
+            put("occupied_max_time", dial.show(found.max.at).into());
         }
         match &self.part.figure {
             Figure::Counter(Counter { answer, bracket, .. }) => {
                 put("status", counter_status(answer).into());
-                put("most", bracket.and_then(|b| b.1).map(computed).unwrap_or_default());
+                put("most", computed(bracket.and_then(|b| b.1)));
                 if let counter::Answer::Answered(delta) = answer {
-                    put("least", bracket.map(|b| computed(b.0)).unwrap_or_default());
-                    put("samples", delta.n.to_string());
-                    put("first_time", dial.show(delta.first.at));
-                    put("first", number(delta.first.value));
-                    put("last_time", dial.show(delta.last.at));
-                    put("last", number(delta.last.value));
-                    put("resets", delta.resets.len().to_string());
+                    put("least", computed(bracket.map(|b| b.0)));
+                    put("samples", Value::Count(delta.n as u64));
+                    put("first_time", dial.show(delta.first.at).into());
+                    put("first", Value::Seen(delta.first.value));
+                    put("last_time", dial.show(delta.last.at).into());
+                    put("last", Value::Seen(delta.last.value));
+                    put("resets", Value::Count(delta.resets.len() as u64));
                     if bracket.is_some() {
                         put("start", grade(delta.start.grade).into());
                         put("end", grade(delta.end.grade).into());
                     }
-                    put("per_second", delta.rate().map(|r| computed(r.per_second.value)).unwrap_or_default());
+                    put("per_second", computed(delta.rate().map(|r| r.per_second.value)));
                 }
             }
             Figure::Gauge(gauge::Answer::Answered(found)) => {
                 put("status", "answered".into());
-                put("samples", found.n.to_string());
-                put("min", found.min.map(|s| number(s.value)).unwrap_or_default());
-                put("median", found.median.as_ref().map(|m| computed(m.value)).unwrap_or_default());
-                put("max", found.max.map(|s| number(s.value)).unwrap_or_default());
-                put("time_weighted_mean", found.time_weighted.map(computed).unwrap_or_default());
-                put("coverage", found.coverage.map(computed).unwrap_or_default());
+                put("samples", Value::Count(found.n as u64));
+                put("min", seen(found.min.map(|s| s.value)));
+                put("median", computed(found.median.as_ref().map(|m| m.value)));
+                put("max", seen(found.max.map(|s| s.value)));
+                put("time_weighted_mean", computed(found.time_weighted));
+                put("coverage", computed(found.coverage));
             }
             Figure::Gauge(gauge::Answer::NoSamples { .. }) => put("status", "no_samples".into()),
             Figure::Gauge(gauge::Answer::Refused(_)) => put("status", "refused".into()),
             Figure::Histogram(found) => {
                 put("status", histogram_status(&found.answer).into());
-                put("quantiles", found.quantiles.iter().map(quantile_words).collect::<Vec<_>>().join("; "));
+                put("quantiles", found.quantiles.iter().map(quantile_words).collect::<Vec<_>>().join("; ").into());
                 if let Ok(mean) = &found.mean {
-                    put("mean", computed(mean.value));
+                    put("mean", Value::Computed(mean.value));
                 }
                 if let histogram::Answer::Answered(buckets) = &found.answer {
-                    put("observations", buckets.buckets.last().map(|b| number(b.cumulative.count)).unwrap_or_default());
+                    put("observations", seen(buckets.buckets.last().map(|b| b.cumulative.count)));
                 }
             }
             Figure::Summary(found) => {
                 put("status", "answered".into());
-                put("mean", found.mean.as_ref().map(|m| computed(m.value)).unwrap_or_default());
+                put("mean", computed(found.mean.as_ref().map(|m| m.value)));
             }
         }
         cells

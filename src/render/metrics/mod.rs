@@ -13,7 +13,7 @@ pub mod table;
 mod words;
 
 pub use catalogue::Catalogued;
-pub use figures::{COLUMNS, Figured, Row};
+pub use figures::{COLUMNS, Figured, Row, Value};
 pub use offsets::ClockOffset;
 pub use rows::Rows;
 pub use shares::Shares;

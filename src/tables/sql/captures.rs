@@ -28,7 +28,7 @@ struct One<'a> {
 pub fn samples(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
     let asked = open(asking)?;
     let workers = owners(asking)?;
-    let mut sheet = Sheet::new(of("samples"), give);
+    let mut sheet = Sheet::new(columns::of("samples"), give);
     let (from, to) = wanted.time("time");
     let with_labels = wanted.column("labels");
     let gone = each(&asked, &workers, wanted, |one| {
@@ -75,7 +75,7 @@ pub fn samples(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result<
 pub fn series(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
     let asked = open(asking)?;
     let workers = owners(asking)?;
-    let mut sheet = Sheet::new(of("series"), give);
+    let mut sheet = Sheet::new(columns::of("series"), give);
     let gone = each(&asked, &workers, wanted, |one| {
         let capture = one.captured.capture();
         let Some(series) = capture.get(one.id) else { return Ok(ControlFlow::Continue(())) };
@@ -101,10 +101,6 @@ pub fn series(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result<(
         ])
     })?;
     if gone.is_break() { Ok(()) } else { sheet.end() }
-}
-
-fn of(name: &str) -> &'static [columns::Column] {
-    columns::Table::named(name).map_or(&[][..], |t| t.columns)
 }
 
 /// The captures of the run; what could not be read of them is said.

@@ -9,7 +9,7 @@ use corr_sql::{Give, Rows, TableFunction, Wanted};
 use super::sheet::{Cell, Sheet, schema};
 use super::{Asking, columns};
 use crate::cli::metrics;
-use crate::tables::Type;
+use crate::render::metrics::{COLUMNS, Value};
 
 /// `deltas('measured')`, `deltas('start+60s', 'end')`, `deltas()`.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Rows for Figures {
     fn make(&self, _: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
         let asking = &self.asking;
         let asked = metrics::Windowed {
-            runs: &asking.runs,
+            run: asking.run()?,
             options: &asking.options,
             store: asking.store.as_deref(),
             window: self.window.as_deref(),
@@ -67,23 +67,17 @@ impl Rows for Figures {
             until: self.until.as_deref(),
             now: asking.now,
         };
-        let mut said = Vec::new();
-        let (names, rows, partial) = asked.cells(&mut said).map_err(|e| format!("{e:#}"))?;
-        for line in String::from_utf8_lossy(&said).lines() {
-            let line = line.strip_prefix("corr: ").unwrap_or(line).to_string();
-            if partial { asking.lost(line) } else { asking.note(line) }
-        }
+        let figures = asked.figures().map_err(|e| format!("{e:#}"))?;
+        figures.said.into_iter().for_each(|note| asking.note(note));
+        figures.lost.into_iter().for_each(|what| asking.lost(what));
         let place = |column: &str| {
             let name = NAMES.iter().find(|(ours, _)| *ours == column).map_or(column, |(_, theirs)| theirs);
-            names.iter().position(|n| *n == name)
+            COLUMNS.iter().position(|n| *n == name)
         };
         let places: Vec<Option<usize>> = table().iter().map(|c| place(c.name)).collect();
         let mut sheet = Sheet::new(table(), give);
-        for row in &rows {
-            let cells = table().iter().zip(&places).map(|(column, at)| {
-                let text = at.and_then(|at| row.get(at)).map_or("", String::as_str);
-                cell(column.kind, text)
-            });
+        for row in &figures.rows {
+            let cells = places.iter().map(|at| at.and_then(|at| row.get(at)).map_or(Cell::None, cell));
             if sheet.push(cells)?.is_break() {
                 return Ok(());
             }
@@ -93,17 +87,15 @@ impl Rows for Figures {
 }
 
 fn table() -> &'static [columns::Column] {
-    columns::Table::named("deltas").map_or(&[][..], |t| t.columns)
+    columns::of("deltas")
 }
 
-/// A cell of a figure as a value.
-fn cell(kind: Type, text: &str) -> Cell<'_> {
-    if text.is_empty() {
-        return Cell::None;
-    }
-    match kind {
-        Type::Count | Type::Int => text.parse().map_or(Cell::None, Cell::Count),
-        Type::Number => text.parse().map_or(Cell::None, Cell::Number),
-        _ => Cell::Text(text),
+/// A value of a figure as a cell.
+fn cell(value: &Value) -> Cell<'_> {
+    match value {
+        Value::None => Cell::None,
+        Value::Text(text) => Cell::Text(text),
+        Value::Count(n) => Cell::Count(*n),
+        Value::Seen(value) | Value::Computed(value) => Cell::Number(*value),
     }
 }

@@ -23,18 +23,14 @@ pub fn readiness(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Resul
     let asked = captures::open(asking)?;
     let found = readiness::gather(sources, Some((run, &asked)), corr_readiness::Options::default());
     for source in &sources.sources {
-        if let Err(why) = source.bytes() {
-            asking.lost(format!("{}: {why}", source.name));
-        } else if let Some(why) = source.damage() {
-            asking.lost(format!("{}: {why}", source.name));
-        }
+        asking.bytes(source);
     }
     let mut cites = BTreeSet::new();
     for run in found.history.units.iter().flat_map(|unit| &unit.invocations) {
         words::instants(&run.instants).iter().for_each(|(_, instant)| cites.extend(instant.cites()));
     }
     let places = Places::new(&cites, sources, &asked.captures);
-    let mut sheet = Sheet::new(columns::Table::named("readiness").map_or(&[][..], |t| t.columns), give);
+    let mut sheet = Sheet::new(columns::of("readiness"), give);
     for unit in found.history.units.iter().filter(|unit| wanted.text("unit", &unit.unit)) {
         let server = readiness::is_server(unit);
         for (run, number) in unit.invocations.iter().zip(1u64..) {
@@ -87,7 +83,7 @@ pub fn verdicts(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result
     let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");
     let judged = evidence.judge(&scope, &Beside { families, counters, has_warmup, ..Beside::default() });
     evidence.not_read.iter().for_each(|file| asking.lost(format!("{}: {}", file.name, file.why)));
-    let mut sheet = Sheet::new(columns::Table::named("verdicts").map_or(&[][..], |t| t.columns), give);
+    let mut sheet = Sheet::new(columns::of("verdicts"), give);
     for verdict in &judged.verdicts {
         let Some(edge) = evidence.edges.edges().get(verdict.edge).filter(|edge| wanted.text("edge", &edge.id)) else { continue };
         let (request, session) = (attribution(&verdict.request), attribution(&verdict.session));

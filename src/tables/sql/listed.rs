@@ -10,7 +10,7 @@ use crate::store::manifest::{how_name, rule_name};
 /// One row a file.
 pub fn sources(asking: &Asking, _: &Wanted, give: &mut Give<'_>) -> Result<(), String> {
     let run = asking.run()?;
-    let table = columns::Table::named("sources").map_or(&[][..], |t| t.columns);
+    let table = columns::of("sources");
     let mut sheet = Sheet::new(table, give);
     for source in &run.sources {
         let (class, format) = match &source.class {

@@ -4,6 +4,7 @@ mod captures;
 mod deltas;
 mod judged;
 mod listed;
+mod losses;
 mod records;
 mod shape;
 #[cfg(feature = "cluster")]
@@ -13,15 +14,16 @@ mod sheet;
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use corr_sql::arrow::datatypes::SchemaRef;
 use corr_sql::{Engine, Give, Limits, Rows, SqlError, Table, Wanted};
 
 use super::columns::{self, TABLES};
-use crate::query::sources::{self, Sources};
-use crate::run::{self, Options, Run};
+use crate::query::sources::{self, Asked, Sources};
+use crate::run::{self, OpenError, Options, Run};
 
+pub use losses::Told;
 pub use records::Records;
 
 /// A run that is asked in SQL.
@@ -34,14 +36,6 @@ pub struct Asking {
     run: OnceLock<Result<Run, String>>,
     sources: OnceLock<Result<Sources, String>>,
     told: Mutex<Told>,
-}
-
-/// What is to be said beside an answer.
-#[derive(Clone, Debug, Default)]
-pub struct Told {
-    pub notes: Vec<String>,
-    /// A part of the input could not be read.
-    pub partial: bool,
 }
 
 impl Debug for Asking {
@@ -66,7 +60,8 @@ impl Asking {
     pub fn sources(&self) -> Result<&Sources, String> {
         let store = self.store.as_deref();
         let opened = self.sources.get_or_init(|| {
-            let sources = sources::open(&self.runs, &self.options, store).map_err(|e| e.to_string())?;
+            let run = || self.run().map_err(|why| OpenError::Option(why).into());
+            let sources = sources::find(&self.runs, &self.options, store, &run).map_err(|e| e.to_string())?;
             sources.notes.iter().for_each(|note| self.note(note.clone()));
             sources.not_read.iter().filter(|n| n.failure).for_each(|n| self.lost(format!("{}: {}", n.name, n.why)));
             Ok(sources)
@@ -76,21 +71,63 @@ impl Asking {
 
     /// Something to say.
     pub fn note(&self, note: String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.notes.contains(&note) {
-            told.notes.push(note);
-        }
+        self.saying().note(note);
     }
 
     /// Something that could not be read.
     pub fn lost(&self, what: String) {
-        self.note(what);
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).partial = true;
+        self.saying().lost(what);
+    }
+
+    fn saying(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a source; what is wrong with them is said.
+    pub fn bytes<'s>(&self, source: &'s Asked) -> Option<&'s [u8]> {
+        let bytes = source.bytes();
+        if let Some(why) = bytes.err().or_else(|| source.damage()) {
+            self.lost(format!("{}: {why}", source.name));
+        }
+        bytes.ok()
+    }
+
+    /// What is to be said because of this alone.
+    #[cfg(feature = "cluster")]
+    fn heard<T>(&self, of: impl FnOnce() -> T) -> (T, Told) {
+        let before = std::mem::take(&mut *self.saying());
+        let done = of();
+        let said = self.told();
+        let mut all = before;
+        all.add(said.clone());
+        *self.saying() = all;
+        (done, said)
+    }
+
+    /// A failure of the engine as it is told: where a file of the index is damaged, that is why.
+    pub fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        let error = match error.downcast::<SqlError>() {
+            Ok(error) => error,
+            Err(other) => return other,
+        };
+        if matches!(error, SqlError::Broken(_) | SqlError::Read(_))
+            && let Some(Ok(sources)) = self.sources.get()
+        {
+            for segment in sources.sources.iter().flat_map(|source| &source.segments) {
+                if let Err(damaged) = segment.check_columns() {
+                    return damaged.into();
+                }
+            }
+        }
+        match error {
+            SqlError::Broken(_) => anyhow::anyhow!("{error}; `corr index --rebuild` makes the index anew, if that is what was read"),
+            error => error.into(),
+        }
     }
 
     /// What is to be said so far.
     pub fn told(&self) -> Told {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.saying().clone()
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use corr_metrics::guard::guard;
 use corr_parsers::event::Event;
 use corr_parsers::ids;
 use corr_parsers::record::Record;
@@ -16,8 +17,9 @@ use rayon::prelude::*;
 use tempfile::TempDir;
 
 use super::Asking;
+use super::losses::Cut;
 use super::shape::{CONSTANTS, RAW, Shape};
-use super::sheet::{map_builder, map_type};
+use super::sheet::{Maps, map_type};
 use crate::query::sources::Asked;
 use crate::render::shown::visible_text;
 use crate::run::events::{self, Start};
@@ -33,8 +35,6 @@ const EXACT: i64 = 1 << 53;
 #[derive(Debug)]
 struct Known {
     kind: Type,
-    /// Values that the columns do not hold whole.
-    lost: u64,
     /// Files with the field as whole numbers.
     whole: Vec<PathBuf>,
 }
@@ -47,8 +47,8 @@ pub struct Records {
     fields: BTreeMap<String, Known>,
     /// The fields of each kind.
     kinds: BTreeMap<String, BTreeSet<String>>,
-    /// Some fields have no column.
-    overflow: bool,
+    /// Values that the columns do not hold.
+    cut: Cut,
     /// What is not indexed, made for this question; removed behind it.
     _made: TempDir,
 }
@@ -66,7 +66,7 @@ impl Records {
         let made = TempDir::with_prefix("corr-sql-").map_err(|e| format!("no place for columns of what is not indexed: {e}"))?;
         let read = |(number, source): (usize, &Asked)| of_source(asking, engine, source, &made.path().join(number.to_string()));
         let parts: Vec<Vec<Part>> = sources.sources.par_iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        let mut records = Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), overflow: false, _made: made };
+        let mut records = Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), cut: Cut::default(), _made: made };
         parts.into_iter().flatten().for_each(|part| records.take(part));
         records.settle()?;
         Ok(records)
@@ -74,8 +74,8 @@ impl Records {
 
     fn take(&mut self, part: Part) {
         for (name, info) in &part.meta.columns {
-            let known = self.fields.entry(name.clone()).or_insert_with(|| Known { kind: info.kind, lost: 0, whole: Vec::new() });
-            known.lost += info.lost;
+            let known = self.fields.entry(name.clone()).or_insert_with(|| Known { kind: info.kind, whole: Vec::new() });
+            self.cut.count(name, info.lost);
             if info.kind == Type::Int {
                 known.whole.push(part.file.path.clone());
             }
@@ -84,7 +84,7 @@ impl Records {
         for (kind, names) in part.meta.kinds.iter().zip(&part.meta.kind_fields) {
             self.kinds.entry(kind.clone()).or_default().extend(names.iter().cloned());
         }
-        self.overflow |= part.meta.overflow;
+        self.cut.overflow |= part.meta.overflow;
         self.files.push(part.file);
     }
 
@@ -124,25 +124,24 @@ impl Records {
         Shape { fields, kinds: self.kinds.clone(), written: false }
     }
 
-    /// Of what a question reads: fields whose columns do not hold every value whole.
-    pub fn losses(&self, reads: &[Read]) -> Vec<String> {
-        let mut lost = Vec::new();
-        let mut any = false;
-        for read in reads.iter().filter(|read| read.table == RAW) {
-            any = true;
-            for (name, known) in self.fields.iter().filter(|(_, known)| known.lost > 0) {
-                if read.columns.iter().any(|column| *column == column_name(name)) {
-                    lost.push(format!(
-                        "{name}: {} values are not whole in SQL: longer than 1024 bytes, or the second of a record; `corr show` and `corr query` have them",
-                        known.lost
-                    ));
+    /// Values that the columns do not hold.
+    pub fn cut(&self) -> &Cut {
+        &self.cut
+    }
+
+    /// Fields of whole numbers of which a double cannot tell some apart.
+    #[cfg(feature = "cluster")]
+    pub fn wide(&self) -> Result<BTreeSet<String>, String> {
+        let mut wide = BTreeSet::new();
+        for (name, known) in self.fields.iter().filter(|(_, known)| known.kind == Type::Int) {
+            for path in &known.whole {
+                if !small(path, &column_name(name))? {
+                    wide.insert(name.clone());
+                    break;
                 }
             }
         }
-        if any && self.overflow {
-            lost.push("a source has more than 1024 fields; those behind them are not in SQL, `corr query` has them".into());
-        }
-        lost
+        Ok(wide)
     }
 }
 
@@ -168,16 +167,7 @@ fn of_source(asking: &Asking, engine: &Engine, source: &Asked, made: &Path) -> R
     if !source.segments.is_empty() && !source.needs_tail() {
         return Ok(parts);
     }
-    let bytes = match source.bytes() {
-        Ok(bytes) => bytes,
-        Err(why) => {
-            asking.lost(format!("{}: {why}", source.name));
-            return Ok(parts);
-        }
-    };
-    if let Some(why) = source.damage() {
-        asking.lost(format!("{}: {why}", source.name));
-    }
+    let Some(bytes) = asking.bytes(source) else { return Ok(parts) };
     let offset = source.indexed_to.min(bytes.len());
     let offset = if source.segments.is_empty() { 0 } else { offset };
     let line = 1 + events::count_lines(bytes.get(..offset).unwrap_or_default());
@@ -199,15 +189,16 @@ fn of_source(asking: &Asking, engine: &Engine, source: &Asked, made: &Path) -> R
     Ok(parts)
 }
 
+/// The path as the engine takes it: without `..`, which a run's own path may have.
 fn absolute(path: &Path) -> Result<PathBuf, String> {
-    std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))
+    path.canonicalize().map_err(|e| format!("{}: {e}; `corr index --rebuild` makes the index anew", path.display()))
 }
 
 /// Are all whole numbers of a column doubles without loss, by its statistics?
 fn small(path: &Path, column: &str) -> Result<bool, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}; `corr index --rebuild` makes the index anew", path.display());
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
-    let reader = SerializedFileReader::new(file).map_err(|e| failed(&e))?;
+    let reader = guard(|| SerializedFileReader::new(file)).map_err(|e| failed(&e))?.map_err(|e| failed(&e))?;
     let metadata = reader.metadata();
     let columns = metadata.file_metadata().schema_descr().columns().to_vec();
     let Some(at) = columns.iter().position(|c| c.name() == column) else { return Ok(true) };
@@ -221,7 +212,8 @@ fn small(path: &Path, column: &str) -> Result<bool, String> {
 /// The message of a record, read from its source; what is withheld stays withheld.
 fn text_of(asking: Arc<Asking>) -> Function {
     let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
-        let mut texts = StringBuilder::new();
+        // Views have no end at 31 bits: messages can be long.
+        let mut texts = StringViewBuilder::new();
         each_record(&asking, columns, rows, |read| {
             texts.append_option(read.map(|(record, event)| {
                 let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
@@ -231,13 +223,13 @@ fn text_of(asking: Arc<Asking>) -> Function {
         })?;
         Ok(Arc::new(texts.finish()))
     };
-    Function { name: "record_text", returns: DataType::Utf8, call: Arc::new(call) }
+    Function { name: "record_text", returns: DataType::Utf8View, call: Arc::new(call) }
 }
 
 /// The ids of a record, read from its source: by what they name, each in the spelling in which all are compared.
 fn ids_of(asking: Arc<Asking>) -> Function {
     let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
-        let mut maps = map_builder();
+        let mut maps = Maps::new();
         let mut spelled = String::new();
         each_record(&asking, columns, rows, |read| {
             let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
@@ -249,12 +241,11 @@ fn ids_of(asking: Arc<Asking>) -> Function {
                 }
             }
             for (kind, spelled) in &by_kind {
-                maps.keys().append_value(kind);
-                maps.values().append_value(spelled.join(" "));
+                maps.entry(kind, Some(&spelled.join(" ")))?;
             }
-            maps.append(read.is_some()).map_err(|e| e.to_string())
+            maps.end(read.is_some())
         })?;
-        Ok(Arc::new(maps.finish()))
+        Ok(maps.finish())
     };
     Function { name: "record_ids", returns: map_type(), call: Arc::new(call) }
 }
@@ -300,18 +291,17 @@ fn bytes_of<'s>(asking: &Asking, source: &'s Asked) -> Option<(&'s [u8], &'s Ask
 /// The columns of all fields into one map a record.
 fn fields_of(names: Vec<String>) -> Function {
     let call = move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
-        let mut maps = map_builder();
+        let mut maps = Maps::new();
         for row in 0..rows {
             for (name, column) in names.iter().zip(columns.iter().skip(1)) {
                 if column.is_null(row) {
                     continue;
                 }
-                maps.keys().append_value(name);
-                maps.values().append_option(value(column, row));
+                maps.entry(name, value(column, row).as_deref())?;
             }
-            maps.append(true).map_err(|e| e.to_string())?;
+            maps.end(true)?;
         }
-        Ok(Arc::new(maps.finish()))
+        Ok(maps.finish())
     };
     Function { name: "record_fields", returns: map_type(), call: Arc::new(call) }
 }

@@ -3,16 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::datatypes::{DataType, Field, TimeUnit};
+use arrow::datatypes::Field;
 use corr_sql::{Engine, Table};
 
-use super::sheet::map_type;
+use super::sheet::data_type;
 use crate::store::columns::{Type, column_name};
 use crate::tables::columns::{EVENT, FIELDS, TABLES};
-use crate::tables::fields;
+use crate::tables::{Type as Sql, fields};
 
 /// The table below every view of records.
 pub const RAW: &str = "_records";
+/// The facts of a record that are no field of it, as the store has them.
+const FACTS: [(&str, Sql); 8] = [
+    ("_offset", Sql::Count),
+    ("_line", Sql::Count),
+    ("_order", Sql::Time),
+    ("_start", Sql::Time),
+    ("_end", Sql::Time),
+    ("_level", Sql::Text),
+    ("_kind", Sql::Text),
+    ("_outcome", Sql::Text),
+];
 /// What each file says of all its rows.
 pub const CONSTANTS: [&str; 7] = ["_source", "_path", "_format", "_worker", "_role", "_host", "_unit"];
 /// Columns that shards have beside those of the store: the message, the ids, and the map of fields.
@@ -32,22 +43,12 @@ pub struct Shape {
 impl Shape {
     /// The columns of the files.
     pub fn columns(&self) -> Vec<Field> {
-        let stamp = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
-        let mut columns = vec![
-            Field::new("_offset", DataType::UInt64, true),
-            Field::new("_line", DataType::UInt64, true),
-            Field::new("_order", stamp(), true),
-            Field::new("_start", stamp(), true),
-            Field::new("_end", stamp(), true),
-            Field::new("_level", DataType::Utf8, true),
-            Field::new("_kind", DataType::Utf8, true),
-            Field::new("_outcome", DataType::Utf8, true),
-        ];
-        columns.extend(self.fields.iter().map(|(name, kind)| Field::new(column_name(name), arrow(*kind), true)));
+        let column = |name: &str, kind| Field::new(name, data_type(kind), true);
+        let mut columns: Vec<Field> = FACTS.iter().map(|(name, kind)| column(name, *kind)).collect();
+        columns.extend(self.fields.iter().map(|(name, kind)| column(&column_name(name), (*kind).into())));
         if self.written {
-            columns.extend(CONSTANTS.iter().map(|name| Field::new(*name, DataType::Utf8, true)));
-            columns.push(Field::new(WRITTEN[0], DataType::Utf8, true));
-            columns.extend(WRITTEN.iter().skip(1).map(|name| Field::new(*name, map_type(), true)));
+            columns.extend(CONSTANTS.iter().map(|name| column(name, Sql::Text)));
+            columns.extend(WRITTEN.iter().zip([Sql::Text, Sql::Map, Sql::Map]).map(|(name, kind)| column(name, kind)));
         }
         columns
     }
@@ -129,13 +130,4 @@ impl Shape {
 /// A name as SQL takes it letter by letter.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn arrow(kind: Type) -> DataType {
-    match kind {
-        Type::Int => DataType::Int64,
-        Type::Float => DataType::Float64,
-        Type::Bool => DataType::Boolean,
-        Type::Text => DataType::Utf8,
-    }
 }
