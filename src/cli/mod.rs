@@ -14,6 +14,8 @@ pub mod note;
 pub mod pager;
 pub mod probe;
 pub mod query;
+#[cfg(feature = "cluster")]
+mod query_cluster;
 mod query_metrics;
 pub mod ready;
 pub mod report;

@@ -24,14 +24,14 @@ impl Drop for Node {
 }
 
 /// A scheduler and its executors.
-struct Cluster {
+pub(super) struct Cluster {
     scheduler: Option<Node>,
     executors: Vec<Node>,
     port: u16,
 }
 
 impl Cluster {
-    fn start(place: &Place, executors: usize, environment: &[(&str, String)]) -> Cluster {
+    pub(super) fn start(place: &Place, executors: usize, environment: &[(&str, String)]) -> Cluster {
         let port = free_port();
         let scheduler = node(place, &["cluster", "scheduler", "--port", &port.to_string()], environment);
         let began = Instant::now();
@@ -44,7 +44,7 @@ impl Cluster {
         Cluster { scheduler: Some(scheduler), executors: (0..executors).map(one).collect(), port }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("df://127.0.0.1:{}", self.port)
     }
 }

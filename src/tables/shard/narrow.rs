@@ -43,6 +43,13 @@ impl Names {
         }
     }
 
+    /// Takes a segment of a source in: key and format of the source are the first and the third of what its file says of all its rows.
+    pub fn part(&mut self, constants: &[Option<String>], overflow: bool) {
+        self.sources.extend(constants.first().cloned().flatten());
+        self.formats.extend(constants.get(2).cloned().flatten());
+        self.overflow |= overflow;
+    }
+
     /// Takes the names of other shards in.
     pub fn add(&mut self, other: Names) {
         self.sources.extend(other.sources);
