@@ -152,7 +152,7 @@ impl Telling<'_> {
         let width = if std::io::stdout().is_terminal() { terminal_width() } else { 0 };
         let style = Style { fields: self.args.fields.clone(), width, paint: Paint::new(color), metrics: false };
         let mut writer = Writer::begin(out, self.args.format, &style, false)?;
-        while let Some(shown) = hits.next()? {
+        while let Some(shown) = hits.more()? {
             let blocks: Vec<Block> = shown.into_iter().map(|event| Block { events: vec![event], joined: false }).collect();
             writer.blocks(&blocks)?;
         }

@@ -68,7 +68,7 @@ impl<'a> Hits<'a> {
     }
 
     /// The next hits; `None` behind the last.
-    pub fn next(&mut self) -> anyhow::Result<Option<Vec<Shown>>> {
+    pub fn more(&mut self) -> anyhow::Result<Option<Vec<Shown>>> {
         let Some(batch) = self.next.take() else { return Ok(None) };
         let records = column(&batch, question::WHOLE)?;
         let mut shown = Vec::with_capacity(batch.num_rows());
