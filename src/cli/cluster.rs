@@ -167,7 +167,10 @@ fn up(executors: u16, port: u16, out: &mut dyn Write, err: &mut dyn Write) -> an
     // A port that somebody has is said here; the scheduler's own words come from the transport.
     drop(std::net::TcpListener::bind(("127.0.0.1", port)).map_err(|e| anyhow::anyhow!("port {port}: {e}; --port takes another"))?);
     let (stop, stopped) = mpsc::channel();
-    corr_sql::cluster::on_interrupt(move || drop(stop.send(())))?;
+    corr_sql::cluster::on_interrupt(move || {
+        // Nobody who waits for it is gone already.
+        let _ = stop.send(());
+    })?;
     // `None` as long as all runs; the code when it is to end.
     let wait = |nodes: &mut Nodes, err: &mut dyn Write| -> anyhow::Result<Option<i32>> {
         if stopped.recv_timeout(LOOK).is_ok() {

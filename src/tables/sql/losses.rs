@@ -38,6 +38,7 @@ impl Told {
     }
 
     /// All that another says.
+    #[cfg(feature = "cluster")]
     pub fn add(&mut self, other: Told) {
         other.notes.into_iter().for_each(|note| self.note(note));
         self.partial |= other.partial;
@@ -83,6 +84,7 @@ impl Cut {
 }
 
 /// What is to be said of tables that were written before: of the run, of each table, of each column.
+#[cfg(feature = "cluster")]
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Losses {
     /// Whatever is asked.
@@ -96,6 +98,7 @@ pub struct Losses {
     pub cut: Cut,
 }
 
+#[cfg(feature = "cluster")]
 impl Losses {
     /// Those of another run too.
     pub fn add(&mut self, other: Losses) {

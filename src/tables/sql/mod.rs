@@ -24,7 +24,7 @@ use corr_sql::arrow::datatypes::SchemaRef;
 use corr_sql::{Engine, Give, Limits, Rows, SqlError, Table, Wanted};
 
 use super::columns::{self, TABLES};
-use crate::query::sources::{self, Asked, Sources};
+use crate::query::sources::{self, Asked, Sources, SourcesError};
 use crate::run::{self, OpenError, Options, Run};
 
 pub use losses::Told;
@@ -64,7 +64,7 @@ impl Asking {
     pub fn sources(&self) -> Result<&Sources, String> {
         let store = self.store.as_deref();
         let opened = self.sources.get_or_init(|| {
-            let run = || self.run().map_err(|why| OpenError::Option(why).into());
+            let run = || -> Result<&Run, SourcesError> { Ok(self.run().map_err(OpenError::Option)?) };
             let sources = sources::find(&self.runs, &self.options, store, &run).map_err(|e| e.to_string())?;
             sources.notes.iter().for_each(|note| self.note(note.clone()));
             sources.not_read.iter().filter(|n| n.failure).for_each(|n| self.lost(format!("{}: {}", n.name, n.why)));

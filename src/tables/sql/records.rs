@@ -10,7 +10,7 @@ use corr_metrics::guard::guard;
 use corr_parsers::event::Event;
 use corr_parsers::ids;
 use corr_parsers::record::Record;
-use corr_sql::{Engine, FileOf, Files, Function, Read, Table};
+use corr_sql::{Engine, FileOf, Files, Function, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use rayon::prelude::*;
