@@ -50,7 +50,7 @@ pub fn run(
     let (text, columns) = (args.query.join(" "), shards.columns());
     let mut steps = Vec::new();
     let condition = columns.condition(&question.expr, &mut steps)?;
-    let asked = Asked::new(window, condition.sql.as_deref(), (!condition.exact).then_some(&text));
+    let asked = Asked::new(window, condition.sql.as_deref(), (!condition.exact).then_some(text.as_str()));
     let told = shards.told_of_records();
     let telling = Telling { args, text: &text, question: &question, shards: shards.count(), columns: &columns, told: &told, started };
     let written = telling.write(&engine, &asked, color, out)?;

@@ -1,5 +1,6 @@
 //! `corr query` over shards on a cluster: the rows of the same question where the run is.
 
+use arrow::array::Array as _;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value as Json;
 

@@ -55,27 +55,27 @@ pub fn asking() -> Vec<Function> {
 fn matching() -> Arc<Call> {
     // A question's batches come one behind the other; a query is compiled for the first of them.
     let last: Mutex<Option<(String, Arc<Matcher>)>> = Mutex::new(None);
-    Arc::new(move |columns: &[ArrayRef], rows: usize| {
+    Arc::new(move |columns: &[ArrayRef], rows: usize| -> Result<ArrayRef, String> {
         let mut found = BooleanBuilder::new();
-        let mut matcher: Option<Arc<Matcher>> = None;
+        let mut known: Option<Arc<Matcher>> = None;
         each(columns, rows, |query, whole| {
-            let matcher = match &matcher {
+            let matcher = match known.clone() {
                 Some(matcher) => matcher,
                 None => {
                     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-                    let known = last.as_ref().filter(|(of, _)| of == query).map(|(_, matcher)| matcher.clone());
-                    let made = match known {
-                        Some(known) => known,
+                    let matcher = match last.as_ref().filter(|(of, _)| of == query) {
+                        Some((_, matcher)) => matcher.clone(),
                         None => Arc::new(compiled(query)?),
                     };
-                    *last = Some((query.to_string(), made.clone()));
-                    matcher.insert(made)
+                    *last = Some((query.to_string(), matcher.clone()));
+                    known = Some(matcher.clone());
+                    matcher
                 }
             };
             found.append_value(whole.is_some_and(|whole| matcher.matches(&whole.subject())));
             Ok(())
         })?;
-        Ok(Arc::new(found.finish()) as ArrayRef)
+        Ok(Arc::new(found.finish()))
     })
 }
 
