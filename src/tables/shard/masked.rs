@@ -2,6 +2,7 @@
 //!
 //! For each withheld span stand two characters that say what a search sees at the span's edges, and no more: whether a word goes on into it (its first
 //! and last byte, [`crate::query::words::uncut`]), and what `\b` and `^` of a pattern look back at (its last character). Not its bytes, not its length.
+//! That is exact where spans begin and end between characters, as those of the parsers do.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -182,7 +183,8 @@ mod tests {
             hidden in prop::collection::vec((0usize..40, 0usize..10), 0..4),
             message in (0usize..30, 0usize..40),
         ) {
-            let hidden: Vec<Range<usize>> = hidden.iter().map(|(from, len)| *from..from + len).collect();
+            let between = |at: usize| (at..).find(|at| payload.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80)).expect("the end");
+            let hidden: Vec<Range<usize>> = hidden.iter().map(|(from, len)| between(*from)..between(from + len)).collect();
             let withheld = spans(&hidden);
             let message = message.0..message.0 + message.1;
             let masked = Masked::of(&payload, &withheld, &message);

@@ -244,7 +244,8 @@ fn whole_between(column: &str, (lo, hi): Ends) -> Option<String> {
         Number::Float(x) => x.floor() as i128,
     });
     let (first, last) = (i128::from(i64::MIN), i128::from(i64::MAX));
-    if least.is_some_and(|n| n > last) || most.is_some_and(|n| n < first) {
+    let crossed = least.zip(most).is_some_and(|(least, most)| least > most);
+    if crossed || least.is_some_and(|n| n > last) || most.is_some_and(|n| n < first) {
         return Some("false".into());
     }
     let least = least.filter(|n| *n > first).map(|n| format!("{column} >= {n}"));

@@ -135,6 +135,9 @@ impl<'a> Whole<'a> {
         };
         let (format, outcome) = (from.name()?, Cow::Borrowed(from.text()?));
         let stamp = from.instants::<2>()?.map(|[start, end]| Stamp { start, end });
+        if stamp.is_some_and(|s| s.end < s.start || s.end.checked_sub(s.start).is_none()) {
+            return Err(damaged());
+        }
         let order = from.instants::<1>()?.map(|[order]| order);
         let assumed = from.flag()?;
         let (line, offset, length) = (from.count()?, from.count()?, from.count()?);
@@ -484,7 +487,7 @@ mod tests {
         event.field("t", "t", Value::Str("x".into()));
         event.withhold(4..6, Secret::Body, "text");
         let of = Facts { source: "s", ..Facts::default() };
-        let (stamp, order) = (Some(Stamp { start: -1, end: i64::MAX }), Some(i64::MIN));
+        let (stamp, order) = (Some(Stamp { start: i64::MIN, end: -1 }), Some(i64::MIN));
         let outcome = Cow::Borrowed("parsed");
         let frame =
             Frame { source: "r/s", of, stamp, order, assumed: true, line: 1, offset: u64::MAX, length: 300, format: "text", outcome };
@@ -496,7 +499,7 @@ mod tests {
     fn the_ends_of_numbers() {
         let bytes = one();
         let whole = Whole::read(&bytes).expect("a record");
-        assert_eq!(whole.stamp(), Some(Stamp { start: -1, end: i64::MAX }));
+        assert_eq!(whole.stamp(), Some(Stamp { start: i64::MIN, end: -1 }));
         let shown = whole.shown().expect("a record");
         assert_eq!((shown.offset, shown.length, shown.order, shown.pid), (u64::MAX, 300, Some(i64::MIN), Some(u32::MAX)));
         assert_eq!(shown.get("priority"), Some(serde_json::json!(0)));
