@@ -340,5 +340,12 @@ fn shards_in_an_object_store() {
         let local = answer(sql, &ask(&place, "direct-run", sql));
         assert_eq!(answer(sql, &ask_cluster(&place, &cluster, "s3://shards/runs", sql, &environment)), local, "{sql}");
     }
+    let query = |more: &[&str]| {
+        let mut command = place.command(&[&["query"], more, &["kind:request_end ttft_ms:>10", "--format", "csv"]].concat());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        finish(command.spawn().expect("start corr"), b"").stdout
+    };
+    let url = cluster.url();
+    assert_eq!(query(&["s3://shards/runs", "--cluster", &url]), query(&["direct-run"]));
     println!("asked over an object store");
 }
