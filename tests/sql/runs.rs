@@ -133,10 +133,8 @@ fn types_that_differ_from_file_to_file() {
     assert_eq!(rows(&place, "run", sql), expected);
 }
 
-/// What a column cannot hold is said, and only where it is asked for. The kind is the user's own, and has a view like any other.
-#[test]
-fn a_value_that_is_not_whole_is_said() {
-    let place = Place::new();
+/// A run with a format of the user's own: five records, two of which have a value of 3000 bytes.
+pub fn long_values(place: &Place) {
     let format = "[[format]]\nname = \"own\"\nabout = \"a log of tests\"\nmatch = '(?<time>\\S+Z) long=(?<long>\\S+) n=(?<n>\\d+)$'\nstamp = \"time\"\n\
                   stamp_format = \"%Y-%m-%dT%H:%M:%SZ\"\nkind = \"own_record\"\nkind_about = \"a record of tests\"\n\
                   [[format.samples]]\ntext = '2026-11-29T18:00:00Z long=x n=1'\nstamp = \"2026-11-29T18:00:00Z\"\nfields = { long = \"x\", n = 1 }\n\
@@ -145,6 +143,13 @@ fn a_value_that_is_not_whole_is_said() {
     let long = "v".repeat(3_000);
     let log: String = (1..=5).map(|n| format!("2026-11-29T18:00:0{n}Z long={} n={n}\n", if n > 3 { &long } else { "short" })).collect();
     place.write("run/a.log", log.as_bytes());
+}
+
+/// What a column cannot hold is said, and only where it is asked for. The kind is the user's own, and has a view like any other.
+#[test]
+fn a_value_that_is_not_whole_is_said() {
+    let place = Place::new();
+    long_values(&place);
     let ran = ask(&place, "run", "SELECT long FROM own_record");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(ran.stderr.contains("long: 2 values are not whole"), "{}", ran.stderr);
