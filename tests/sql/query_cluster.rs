@@ -125,12 +125,26 @@ fn questions_over_four_shards() {
             assert_eq!(said(&there), said(&local), "{arguments:?}");
         }
     }
+    statistics_are_used(&both);
     // A misspelled name is said.
     let there = both.ask(&["overlap_block:1"], "text").1;
     assert_eq!(there.code, Some(1));
     assert!(there.stderr.contains("did you mean overlap_blocks"), "{}", there.stderr);
     refusals(&both);
     an_older_form(&both);
+}
+
+/// The condition that is printed is one that the engine judges by statistics of row groups and pages.
+fn statistics_are_used(both: &Both<'_>) {
+    let (_, explained) = both.explained(&["kind:request_end level?:*", "--since", "18:54:32", "--until", "18:54:33"]);
+    let condition = explained.lines().find_map(|line| line.strip_prefix("where    ")).expect("the condition");
+    let sql = format!("EXPLAIN SELECT _line FROM _records WHERE {condition}");
+    let ran = both.place.corr(&["sql", "shards", &sql, "--cluster", &both.url, "--format", "jsonl"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let pruned = ran.stdout.split("pruning_predicate=").nth(1).expect("a condition on statistics");
+    for statistic in ["_kind_min", "_kind_max", "_start_min", "_end_max", "_order_min"] {
+        assert!(pruned.contains(statistic), "{statistic}: {}", ran.stdout);
+    }
 }
 
 /// What is not asked there is one line and what to do instead; so is what is no query.

@@ -1,7 +1,5 @@
 //! A record with all that a query can ask of it and all that is shown of it, as bytes: one column of a shard. What is withheld is not in it.
-//!
-//! Texts and lists begin with their length, lengths and counts are in base 128, instants take eight bytes. The first byte is the form; shards of
-//! another form are refused as a whole by their `shard.json`.
+//! The first byte is the form; shards of another form are refused as a whole by their `shard.json`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,6 +12,7 @@ use corr_parsers::ids::{Id, IdKind};
 use corr_parsers::stamp::Stamp;
 use serde_json::Value as Json;
 
+use super::bytes::{Put, Take, damaged};
 use super::masked::Masked;
 use crate::query::subject::{Facts, Subject};
 use crate::render::shown::{Frame, Says, Shown, visible_text};
@@ -123,7 +122,7 @@ impl<'a> Whole<'a> {
         let mut event = Event::new(kept(from.text()?)?);
         let level = from.text()?;
         event.level = if level.is_empty() { None } else { Some(Level::read(level).ok_or_else(damaged)?) };
-        event.note = Some(from.name()?).filter(|note| !note.is_empty());
+        event.note = Some(name(&mut from)?).filter(|note| !note.is_empty());
         let source = from.text()?;
         let of = Facts {
             source: from.text()?,
@@ -133,7 +132,7 @@ impl<'a> Whole<'a> {
             unit: from.text()?,
             format: from.text()?,
         };
-        let (format, outcome) = (from.name()?, Cow::Borrowed(from.text()?));
+        let (format, outcome) = (name(&mut from)?, Cow::Borrowed(from.text()?));
         let stamp = from.instants::<2>()?.map(|[start, end]| Stamp { start, end });
         if stamp.is_some_and(|s| s.end < s.start || s.end.checked_sub(s.start).is_none()) {
             return Err(damaged());
@@ -161,7 +160,7 @@ impl<'a> Whole<'a> {
             let (name, raw) = (Cow::Borrowed(from.text()?), Cow::Borrowed(from.text()?));
             event.fields.push(Field { name, raw, value: from.value()? });
         }
-        let meta = if from.flag()? { Some(from.meta()?) } else { None };
+        let meta = if from.flag()? { Some(envelope(&mut from)?) } else { None };
         let frame = Frame { source, of, stamp, order, assumed, line, offset, length, format, outcome };
         Ok(Whole { event, payload, meta, frame, is_part, message, withheld })
     }
@@ -200,10 +199,6 @@ impl<'a> Whole<'a> {
     }
 }
 
-fn damaged() -> String {
-    "a record of a shard is damaged; write the shards anew by `corr index --shards`".into()
-}
-
 /// A name that lives as long as the process, as a kind: that of a format, where one has it.
 fn kept(name: &str) -> Result<&'static Kind, String> {
     static NAMES: RwLock<Option<HashMap<&'static str, &'static Kind>>> = RwLock::new(None);
@@ -216,183 +211,37 @@ fn kept(name: &str) -> Result<&'static Kind, String> {
     }
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
     let names = names.get_or_insert_default();
-    if let Some(kind) = names.get(name) {
-        return Ok(kind);
-    }
-    if names.len() >= MOST_NAMES {
-        return Err(format!("the shards have more than {MOST_NAMES} names of kinds, formats and notes"));
-    }
-    let kind = corr_parsers::kind(name).unwrap_or_else(|| {
-        let name: &'static str = Box::leak(name.to_string().into_boxed_str());
-        Box::leak(Box::new(Kind { name, about: "", words: "" }))
-    });
+    let kind = match names.get(name).copied().or_else(|| corr_parsers::kind(name)) {
+        Some(kind) => kind,
+        None if names.len() >= MOST_NAMES => {
+            return Err(format!("the shards have more than {MOST_NAMES} names of kinds, formats and notes"));
+        }
+        None => {
+            let name: &'static str = Box::leak(name.to_string().into_boxed_str());
+            Box::leak(Box::new(Kind { name, about: "", words: "" }))
+        }
+    };
     names.insert(kind.name, kind);
     Ok(kind)
 }
 
-/// Bytes in the making.
-struct Put(Vec<u8>);
-
-impl Put {
-    fn count(&mut self, mut n: u64) {
-        while n >= 0x80 {
-            self.0.push(n.to_le_bytes()[0] | 0x80);
-            n >>= 7;
-        }
-        self.0.push(n.to_le_bytes()[0]);
+/// What the envelope says.
+fn envelope(from: &mut Take<'_>) -> Result<Meta, String> {
+    let mut meta = Meta::default();
+    for text in [&mut meta.host, &mut meta.unit, &mut meta.ident, &mut meta.boot, &mut meta.invocation] {
+        *text = from.text()?.to_string();
     }
-
-    fn size(&mut self, n: usize) {
-        self.count(n as u64);
+    meta.stream = name(from)?;
+    meta.pid = from.count()?.checked_sub(1).map(u32::try_from).transpose().map_err(|_| damaged())?;
+    meta.priority = from.count()?.checked_sub(1).map(u8::try_from).transpose().map_err(|_| damaged())?;
+    for _ in 0..from.size()? {
+        meta.more.push((from.text()?.to_string(), from.text()?.to_string()));
     }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.size(bytes.len());
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    fn flag(&mut self, is: bool) {
-        self.0.push(u8::from(is));
-    }
-
-    fn instants<const N: usize>(&mut self, instants: Option<[i64; N]>) {
-        self.flag(instants.is_some());
-        instants.iter().flatten().for_each(|at| self.0.extend_from_slice(&at.to_le_bytes()));
-    }
-
-    fn range(&mut self, range: &Range<usize>) {
-        self.size(range.start);
-        self.size(range.end);
-    }
-
-    fn value(&mut self, value: &Value<'_>) {
-        match value {
-            Value::Int(n) => self.number(0, n.to_le_bytes()),
-            Value::UInt(n) => self.number(1, n.to_le_bytes()),
-            Value::Float(n) => self.number(2, n.to_le_bytes()),
-            Value::Bool(is) => self.0.extend_from_slice(&[3, u8::from(*is)]),
-            Value::Str(text) => {
-                self.0.push(4);
-                self.text(text);
-            }
-        }
-    }
-
-    fn number(&mut self, tag: u8, bytes: [u8; 8]) {
-        self.0.push(tag);
-        self.0.extend_from_slice(&bytes);
-    }
+    Ok(meta)
 }
 
-/// Bytes that are read; they may be anything.
-struct Take<'a>(&'a [u8]);
-
-impl<'a> Take<'a> {
-    fn first(&mut self, len: usize) -> Result<&'a [u8], String> {
-        let (first, rest) = self.0.split_at_checked(len).ok_or_else(damaged)?;
-        self.0 = rest;
-        Ok(first)
-    }
-
-    fn byte(&mut self) -> Result<u8, String> {
-        self.first(1)?.first().copied().ok_or_else(damaged)
-    }
-
-    fn count(&mut self) -> Result<u64, String> {
-        let mut n = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                break;
-            }
-            n |= bits << shift;
-            if byte < 0x80 {
-                return Ok(n);
-            }
-        }
-        Err(damaged())
-    }
-
-    /// A length or a number of things, each of which takes a byte at least.
-    fn size(&mut self) -> Result<usize, String> {
-        let n = usize::try_from(self.count()?).map_err(|_| damaged())?;
-        if n <= self.0.len() { Ok(n) } else { Err(damaged()) }
-    }
-
-    fn bytes(&mut self) -> Result<&'a [u8], String> {
-        let len = self.size()?;
-        self.first(len)
-    }
-
-    fn text(&mut self) -> Result<&'a str, String> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| damaged())
-    }
-
-    fn name(&mut self) -> Result<&'static str, String> {
-        Ok(kept(self.text()?)?.name)
-    }
-
-    fn flag(&mut self) -> Result<bool, String> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(damaged()),
-        }
-    }
-
-    fn eight(&mut self) -> Result<[u8; 8], String> {
-        self.first(8)?.try_into().map_err(|_| damaged())
-    }
-
-    fn instants<const N: usize>(&mut self) -> Result<Option<[i64; N]>, String> {
-        if !self.flag()? {
-            return Ok(None);
-        }
-        let mut instants = [0; N];
-        for at in &mut instants {
-            *at = i64::from_le_bytes(self.eight()?);
-        }
-        Ok(Some(instants))
-    }
-
-    /// A range that begins at `least` or behind it and ends at `most` or before.
-    fn range(&mut self, least: usize, most: usize) -> Result<Range<usize>, String> {
-        let (start, end) = (self.count()?, self.count()?);
-        match (usize::try_from(start), usize::try_from(end)) {
-            (Ok(start), Ok(end)) if least <= start && start <= end && end <= most => Ok(start..end),
-            _ => Err(damaged()),
-        }
-    }
-
-    fn value(&mut self) -> Result<Value<'a>, String> {
-        Ok(match self.byte()? {
-            0 => Value::Int(i64::from_le_bytes(self.eight()?)),
-            1 => Value::UInt(u64::from_le_bytes(self.eight()?)),
-            2 => Value::Float(f64::from_le_bytes(self.eight()?)),
-            3 => Value::Bool(self.flag()?),
-            4 => Value::Str(Cow::Borrowed(self.text()?)),
-            _ => return Err(damaged()),
-        })
-    }
-
-    fn meta(&mut self) -> Result<Meta, String> {
-        let mut meta = Meta::default();
-        for text in [&mut meta.host, &mut meta.unit, &mut meta.ident, &mut meta.boot, &mut meta.invocation] {
-            *text = self.text()?.to_string();
-        }
-        meta.stream = self.name()?;
-        meta.pid = self.count()?.checked_sub(1).map(u32::try_from).transpose().map_err(|_| damaged())?;
-        meta.priority = self.count()?.checked_sub(1).map(u8::try_from).transpose().map_err(|_| damaged())?;
-        for _ in 0..self.size()? {
-            meta.more.push((self.text()?.to_string(), self.text()?.to_string()));
-        }
-        Ok(meta)
-    }
+fn name(from: &mut Take<'_>) -> Result<&'static str, String> {
+    Ok(kept(from.text()?)?.name)
 }
 
 #[cfg(test)]
