@@ -8,6 +8,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo, clippy::unimplemented)
 )]
 
+mod aside;
 pub mod cli;
 pub mod diff;
 pub mod evidence;

@@ -340,6 +340,21 @@ fn many_fields_and_deep_json() {
     assert_eq!(self::rows(&ask(&place, "f12:* OR kind:server_ready")).len(), 2);
 }
 
+/// The smallest whole number there is has no opposite; beside a ratio its column is one of doubles.
+#[test]
+fn the_smallest_whole_number_beside_a_ratio() {
+    let row = |a: &str| format!("{{\"ts\": \"2026-05-20T08:30:00Z\", \"a\": {a}}}\n");
+    let smallest = "-9223372036854775808";
+    let file = [row(smallest), row("1.5"), row("7")].concat();
+    // The same in the other order: there the column is one of doubles before the whole number comes.
+    let other = [row("1.5"), row(smallest), row("7")].concat();
+    let place = place(&[("a.jsonl", file.as_bytes()), ("b.jsonl", other.as_bytes())]);
+    for (query, want) in [("a:>1.4", 4), ("a:>=7", 2), ("a:<0", 2), ("a:>-9223372036854775807 a:<7", 2)] {
+        let ran = ask(&place, query);
+        assert_eq!((ran.code, rows(&ran).len()), (FOUND, want), "{query}\n{}\n{}", ran.stdout, ran.stderr);
+    }
+}
+
 /// Every file of a store, cut, overwritten at its end or gone: the answer is the same as from the whole store, read from the sources where it must
 /// be, and what is damaged is named.
 #[test]

@@ -1,8 +1,12 @@
 //! Is every file detected as what it is? What it is stands in `tests/detection/*.txt`, written without corr's help.
 
+#[path = "program/cases.rs"]
+mod cases;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use cases::cases;
 use corr::run::captures;
 use corr::run::discover::{self, Found, Looked};
 use corr::run::source::{Class, Stat};
@@ -107,12 +111,6 @@ fn every_fixture_is_taken_for_what_it_is() {
 
 #[test]
 fn every_file_of_the_captures_is_taken_for_what_it_is() {
-    let root =
-        std::env::var_os("CORR_CASES").map(PathBuf::from).unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"));
-    if !root.is_dir() {
-        println!("skipped: {} is not there (set CORR_CASES)", root.display());
-        return;
-    }
-    println!("read: {}", root.display());
+    let Some(root) = cases("") else { return };
     compare(&root, include_str!("detection/cases.txt"));
 }

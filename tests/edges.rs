@@ -2,6 +2,8 @@
 //! never from what corr prints. Captures are those of shared/cases (`CORR_CASES`, else `../shared/cases`); without them those tests say that they
 //! were skipped.
 
+#[path = "program/cases.rs"]
+mod cases;
 #[path = "edges/citations.rs"]
 mod citations;
 #[path = "edges/common.rs"]
@@ -16,6 +18,8 @@ mod golden;
 mod removal;
 #[path = "edges/rules.rs"]
 mod rules;
+#[path = "edges/said.rs"]
+mod said;
 #[path = "edges/scopes.rs"]
 mod scopes;
 #[path = "edges/trace.rs"]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use program::{Place, Ran, finish};
+use program::{Place, Ran, cases, finish};
 use serde_json::Value;
 
 /// Where the system's programs are, journalctl among them if there is one.
@@ -19,18 +19,13 @@ fn has(program: &str) -> bool {
 
 /// The journals of the cases, each with the export of the same journal; said where there is nothing to read.
 fn journals(place: &Place) -> Vec<(PathBuf, PathBuf)> {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    let real = root.join("journald/real");
     let mut found = Vec::new();
-    let Ok(versions) = std::fs::read_dir(&real) else {
-        println!("skipped: the case journald/real is not here (CORR_CASES names the folder)");
-        return found;
-    };
+    let Some(real) = cases("journald/real") else { return found };
     if !has("xz") || !has("journalctl") {
         println!("skipped: no xz or no journalctl here");
         return found;
     }
-    let mut versions: Vec<PathBuf> = versions.map(|v| v.unwrap().path()).collect();
+    let mut versions: Vec<PathBuf> = std::fs::read_dir(real).unwrap().map(|v| v.unwrap().path()).collect();
     versions.sort();
     for version in versions {
         let packed = version.join("system.journal.xz");

@@ -13,21 +13,10 @@ mod prometheus;
 #[path = "metrics_truth/tachometer.rs"]
 mod tachometer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use program::Place;
+use program::{Place, cases};
 use serde_json::Value;
-
-fn cases(below: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| PathBuf::from("../shared/cases"), PathBuf::from);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(root).join(below);
-    if !folder.exists() {
-        println!("skipped: no cases {below} (set CORR_CASES)");
-        return None;
-    }
-    println!("read: {below}");
-    Some(folder)
-}
 
 /// A place with copies of files and folders of the cases, each under the last part of its path.
 fn place(folder: &Path, parts: &[&str]) -> Place {

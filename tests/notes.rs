@@ -7,6 +7,8 @@
 mod captures;
 #[path = "notes/exports/mod.rs"]
 mod exports;
+#[path = "notes/flags.rs"]
+mod flags;
 #[path = "notes/gfm.rs"]
 mod gfm;
 #[path = "notes/hostile.rs"]

@@ -7,9 +7,9 @@ mod program;
 mod kept;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use program::{Place, Ran, copy_tree};
+use program::{Place, Ran, cases, copy_tree};
 use serde_json::Value as Json;
 
 /// Questions that a run of any kind can be asked; most find something in one of the two fixtures.
@@ -197,12 +197,7 @@ fn on_the_fixtures() {
 
 #[test]
 fn on_captures() {
-    let given = std::env::var_os("CORR_CASES").map(PathBuf::from);
-    let cases = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"));
-    if !cases.is_dir() {
-        println!("skipped: no captures at {}", cases.display());
-        return;
-    }
+    let Some(cases) = cases("") else { return };
     for (below, step) in [("dynamo/D1_disagg_jsonl", 1), ("sglang/a2-0523-retract", 3), ("journald/real", 3), ("sglang-samples", 2)] {
         let (scanned, indexed) = (Place::new(), Place::new());
         for place in [&scanned, &indexed] {

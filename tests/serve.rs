@@ -133,6 +133,51 @@ fn no_locator_leads_out_of_the_run() {
     assert_eq!(serving.get("/query.json?q=the-secret").json()["summary"]["matched"], 1);
 }
 
+/// Whoever asks learns nothing of the machine's other files: one that is there is answered as one that is not.
+#[test]
+fn no_window_tells_of_files_outside_the_run() {
+    let place = Place::with("direct-run");
+    place.write("there.log", b"[2026-11-29 18:49:08] outside\n");
+    let serving = Serving::start(&place, &["direct-run"]);
+    let here = place.path("").display().to_string();
+    let pairs = [
+        ("/etc/hostname".to_string(), "/etc/hostnome".to_string()),
+        (format!("{here}there.log"), format!("{here}their.log")),
+        ("there.log".into(), "their.log".into()),
+        ("../there.log".into(), "../their.log".into()),
+        (format!("{here}direct-run/../there.log"), format!("{here}direct-run/../their.log")),
+    ];
+    for (there, gone) in &pairs {
+        for place in ["", ":1", "@0", ":1%C2%B12s"] {
+            for path in ["/", "/query.json"] {
+                let answer = |name: &str| {
+                    let answer = serving.get(&format!("{path}?around={name}{place}"));
+                    assert_eq!(answer.status, 400, "{path} {name}{place}: {}", answer.body);
+                    answer.body.replace(name, "NAME")
+                };
+                assert_eq!(answer(there), answer(gone), "{path} {there}{place}");
+            }
+        }
+    }
+    // The run's own records are found by the names that corr prints.
+    assert_eq!(serving.get("/query.json?around=logs/router.log:42&span=1s").status, 200);
+}
+
+/// An error repeats what was asked; `curl` shows it as it is.
+#[test]
+fn an_error_as_json_acts_on_no_terminal() {
+    let place = Place::with("sglang-run");
+    let serving = Serving::start(&place, &["sglang-run"]);
+    for (asked, said) in
+        [("window=a%C2%9B2Jb", "\\u009b2J"), ("window=a%E2%80%AEb", "\\u202e"), ("n=%C2%9B2J%E2%80%AE", "\\u009b2J\\u202e")]
+    {
+        let answer = serving.get(&format!("/query.json?{asked}"));
+        assert_eq!(answer.status, 400, "{asked}");
+        assert!(!answer.body.contains(['\u{9b}', '\u{202e}']) && answer.body.contains(said), "{}", answer.body);
+        assert!(answer.json()["error"].is_string());
+    }
+}
+
 /// Questions: what the address says, and the same as arguments.
 const QUESTIONS: &[(&str, &[&str])] = &[
     ("q=kind:route_decision+overlap_blocks:%3E0", &["kind:route_decision overlap_blocks:>0"]),
@@ -298,6 +343,134 @@ fn bodies_are_withheld_unless_asked_for() {
     assert!(open.said.contains("--bodies"), "it is said: {}", open.said);
     assert!(open.get("/show?at=sglang-run/logs/requests.log:2").body.contains("zebras"));
     assert!(open.get("/query.json?q=zebras").json()["summary"]["matched"].as_u64() > Some(0));
+}
+
+/// All panels of a page show what its hits show, and say so.
+#[test]
+fn with_bodies_every_panel_has_them() {
+    let place = Place::with("sglang-run");
+    for bodies in [false, true] {
+        let serving = Serving::start(&place, if bodies { &["sglang-run", "--bodies"] } else { &["sglang-run"] });
+        let page = serving.get("/?q=zebras").body;
+        let rows = panel(&page, "timeline").split("<tbody>").nth(1).expect("rows").matches("<tr").count() as u64;
+        let matched = serving.get("/query.json?q=zebras").json()["summary"]["matched"].as_u64();
+        assert_eq!(matched.is_some_and(|n| n > 0), bodies);
+        assert_eq!(rows > 0, bodies, "what is found stands in the timeline");
+        assert_eq!(panel(&page, "timeline").contains("zebras"), bodies);
+        let foot = text_of(panel(&page, "reproduce"));
+        assert_eq!((foot.contains("credentials are shown"), foot.contains("credentials are withheld")), (bodies, !bodies), "{foot}");
+        assert_eq!(foot.contains("corr query sglang-run zebras --bodies"), bodies, "{foot}");
+    }
+}
+
+/// A panel of the report in a page, by its id.
+fn panel<'p>(page: &'p str, id: &str) -> &'p str {
+    let from = page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no panel {id}"));
+    let rest = &page[from..];
+    &rest[..rest.find("</section>").or(rest.find("</footer>")).expect("its end")]
+}
+
+/// The same window under another name is the same report, but for what says where it lies.
+#[test]
+fn what_says_where_a_window_lies_is_of_the_address() {
+    let place = Place::with("direct-run");
+    place.write("direct-run/corr.toml", b"[windows.part]\nsince = \"start+1s\"\nuntil = \"start+2s\"\n");
+    let serving = Serving::start(&place, &["direct-run"]);
+    let named = serving.get("/?window=part").body;
+    let plain = serving.get("/?since=start%2B1s&until=start%2B2s").body;
+    let head =
+        |page: &str| text_of(page.split("<header class=\"masthead\">").nth(1).expect("a head").split("</header>").next().expect("its end"));
+    assert!(head(&named).contains("(window part: corr.toml)"), "{}", head(&named));
+    assert!(!head(&plain).contains("corr.toml"), "{}", head(&plain));
+    assert_eq!(panel(&named, "timeline"), panel(&plain, "timeline"));
+    // And back: what was kept says nothing of who asked first.
+    assert_eq!(serving.get("/?window=part").body, named);
+}
+
+/// Where no record has a stamp a window ends with the captures, in pages as in reports.
+#[test]
+fn an_open_end_is_the_same_in_pages_and_reports() {
+    let place = Place::with("metrics-run");
+    place.write("metrics-run/logs/worker-0.log", b"a line without a stamp\nand another one\n");
+    let scrapes = std::fs::read_to_string(place.path("metrics-run/raw_prometheus.jsonl")).expect("the capture");
+    let times: Vec<i64> =
+        scrapes.lines().map(|line| serde_json::from_str::<Json>(line).expect("a line")["timestamp_ns"].as_i64().expect("a time")).collect();
+    let (first, last) = (*times.iter().min().expect("one"), *times.iter().max().expect("one"));
+    let text = |ns: i64| chrono::DateTime::from_timestamp_nanos(ns).format("%Y-%m-%dT%H:%M:%S%.9fZ").to_string();
+    let middle = text(first + (last - first) / 2);
+    let flags = format!("--since {middle} --until {}", text(last));
+    let serving = Serving::start(&place, &["metrics-run"]);
+    let page = serving.get(&format!("/?since={middle}"));
+    assert_eq!(page.status, 200, "{}", text_of(&page.body));
+    assert!(text_of(panel(&page.body, "reproduce")).contains(&flags), "{flags}");
+    let ran = place.corr(&["report", "metrics-run", "--since", &middle, "-o", "-"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains(&flags), "{flags}");
+}
+
+/// Windows of lives are those that `corr ready` numbers: a server that only a capture saw has them too.
+#[test]
+fn windows_of_lives_are_of_captures_too() {
+    let place = Place::new();
+    place.write("run/other.log", b"[2026-11-29 18:30:30] a line of no server\n[2026-11-29 18:31:30] another one\n");
+    // Five scrapes from 18:30:40 on, one every second, of a server without a log; the process is another one from the fourth on.
+    let began = 1_795_977_040_000_000_000i64;
+    let scrape = |i: i64| {
+        let start = if i < 3 { 1_795_977_000 } else { 1_795_977_042 };
+        let text = format!(
+            "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds {start}.5\n# TYPE sglang:token_usage gauge\nsglang:token_usage 0.25\n"
+        );
+        let at = began + i * 1_000_000_000;
+        serde_json::json!({
+            "timestamp_ns": at, "elapsed_s": i as f64, "endpoint_url": "", "role": "backend", "worker_id": "agg0",
+            "content_type": "text/plain; version=0.0.4; charset=utf-8", "text": text,
+        })
+    };
+    let lines: String = (0..5).map(|i| format!("{}\n", scrape(i))).collect();
+    place.write("run/raw_prometheus.jsonl", lines.as_bytes());
+    let ready = place.corr(&["ready", "run", "--format", "json"]);
+    assert!(ready.stdout.contains("outage:agg0#1"), "{}\n{}", ready.stdout, ready.stderr);
+    let named = place.corr(&["query", "run", "--window", "outage:agg0#1", "--format", "json"]);
+    assert!(matches!(named.code, Some(0 | 1)), "{}", named.stderr);
+    let since = serde_json::from_str::<Json>(&named.stdout).expect("JSON")["summary"]["since"].clone();
+    // The third scrape is the last that the old process answered; of the new one nothing says that it is ready.
+    assert!(since.as_str().is_some_and(|s| s.starts_with("2026-11-29T18:30:42.0")), "{since}");
+    let serving = Serving::start(&place, &["run"]);
+    let json = serving.get("/query.json?window=outage:agg0%231").json();
+    assert_eq!(json["summary"]["since"], since);
+    let page = serving.get("/?window=outage:agg0%231");
+    assert_eq!(page.status, 200, "{}", text_of(&page.body));
+    for command in [&["report", "run", "-o", "-"][..], &["timeline", "run"], &["edges", "run"], &["metrics", "run", "sglang:token_usage"]] {
+        let ran = place.corr(&[command, &["--window", "outage:agg0#1"]].concat());
+        assert!(matches!(ran.code, Some(0 | 1)), "{command:?}: {}", ran.stderr);
+    }
+}
+
+/// Each link of a page says what was asked again: what is asked has an end.
+#[test]
+fn long_values_are_refused_not_repeated() {
+    let place = Place::with("sglang-run");
+    let serving = Serving::start(&place, &["sglang-run"]);
+    let long = "a".repeat(4_000);
+    let zeros = format!("{}5", "0".repeat(4_000));
+    for asked in [format!("sort={long}"), format!("n={zeros}"), format!("n={long}"), format!("window={long}"), format!("q=a&span={long}")] {
+        for path in ["/", "/query.json"] {
+            let answer = serving.get(&format!("{path}?{asked}"));
+            assert_eq!(answer.status, 400, "{path}");
+            assert!(answer.body.contains("more than 300") && answer.body.len() < 25_000, "{path}: {}", answer.body.len());
+        }
+    }
+    assert_eq!(serving.get(&format!("/?q={long}")).status, 200);
+}
+
+/// What a script of another page shows stands in no page of this one.
+#[test]
+fn no_page_has_a_form_that_nothing_shows() {
+    let place = Place::with("sglang-run");
+    let serving = Serving::start(&place, &["sglang-run"]);
+    let page = serving.get("/").body;
+    assert!(page.contains("id=\"density\"") && !page.contains("id=\"filter\"") && !page.contains("id=\"brush\""));
+    assert_eq!(page.matches("<form").count(), 1, "the search");
 }
 
 const HOSTILE: &[&str] = &[

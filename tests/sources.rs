@@ -1,9 +1,13 @@
 //! `corr sources` end to end: on the real captures where they are at hand, and on bad input.
 
+#[path = "program/cases.rs"]
+mod cases;
+
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use cases::cases as case;
 use serde_json::Value;
 
 fn corr(args: &[&str]) -> Output {
@@ -24,19 +28,6 @@ fn json(run: &Path, more: &[&str]) -> (Value, i32) {
     let output = corr(&args);
     let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
     (value, code(&output))
-}
-
-/// A folder of the captures, or a printed reason.
-fn case(below: &str) -> Option<PathBuf> {
-    let root =
-        std::env::var_os("CORR_CASES").map(PathBuf::from).unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"));
-    let path = root.join(below);
-    if path.is_dir() {
-        println!("read: {below}");
-        return Some(path);
-    }
-    println!("skipped: {below} is not there (set CORR_CASES)");
-    None
 }
 
 fn source<'v>(report: &'v Value, key: &str) -> &'v Value {

@@ -1,27 +1,18 @@
 //! Answers against what is known to have happened: the clients' own records of the captures in shared/cases. The answers are never given to corr: only
 //! the run is copied. Without the cases each test says that it was skipped.
 
+#[path = "program/cases.rs"]
+mod cases;
 mod diff;
 mod facts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use cases::cases as case;
 use serde_json::Value;
-
-/// The folder of a case, or a line that says that it is not there.
-fn case(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    let path = root.join(name);
-    if path.exists() {
-        println!("reads the case {name}");
-        return Some(path);
-    }
-    println!("skipped: the case {name} is not here (CORR_CASES names the folder)");
-    None
-}
 
 /// Copies a run without the files that hold answers.
 fn copy(from: &Path, to: &Path) {

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::compiled::{Edges, SignalRef};
 use crate::identity::Identity;
-use crate::judge::AllShown;
-use crate::ledger::Cite;
+use crate::judge::{AllShown, Said};
+use crate::ledger::{Cite, Ends};
 
 /// A quotient of two signals' amounts: `router-predicted-reuse`.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Share {
     pub requests: usize,
     pub above: f64,
     pub below: f64,
-    /// A first and a last record of each side.
+    /// The first and the last record that says one of these amounts.
     pub cites: Vec<Cite>,
 }
 
@@ -56,6 +56,7 @@ pub struct Comparison {
     pub right: f64,
     /// Some that differ.
     pub differ: Vec<Differ>,
+    /// The first and the last record that says one of these amounts.
     pub cites: Vec<Cite>,
 }
 
@@ -82,13 +83,16 @@ pub(crate) fn shares(edges: &Edges, shown: &AllShown) -> Vec<Share> {
     let one = |of: &ShareOf| {
         let (above, below) = (shown.get(&signal(edges, &of.above)?)?, shown.get(&signal(edges, &of.below)?)?);
         let mut share = Share { of: of.clone(), requests: 0, above: 0.0, below: 0.0, cites: Vec::new() };
-        for (no, (amount, _)) in &above.requests {
-            let (Some(a), Some((Some(b), _))) = (amount, below.requests.get(no)) else { continue };
+        let mut ends = None;
+        for (no, one) in &above.requests {
+            let Some(other) = below.requests.get(no) else { continue };
+            let (Some(a), Some(b)) = (one.amount, other.amount) else { continue };
             share.requests += 1;
             share.above += a;
             share.below += b;
+            ends = Ends::all([ends, Some(records(one)), Some(records(other))].into_iter().flatten());
         }
-        share.cites = ends(above.cites.iter().chain(&below.cites));
+        share.cites = ends.map(Ends::cites).unwrap_or_default();
         (share.requests > 0).then_some(share)
     };
     edges.shares().iter().filter_map(one).collect()
@@ -101,21 +105,15 @@ pub(crate) fn comparisons(edges: &Edges, identity: &Identity, shown: &AllShown) 
             Some(path) => Some(shown.get(&signal(edges, path)?)?),
             None => None,
         };
-        let mut found = Comparison {
-            of: of.clone(),
-            requests: 0,
-            agree: 0,
-            left: 0.0,
-            right: 0.0,
-            differ: Vec::new(),
-            cites: ends(left.cites.iter().chain(&right.cites)),
-        };
-        for (no, (amount, left_cite)) in &left.requests {
-            let (Some(amount), Some((Some(other), right_cite))) = (amount, right.requests.get(no)) else { continue };
+        let mut found = Comparison { of: of.clone(), requests: 0, agree: 0, left: 0.0, right: 0.0, differ: Vec::new(), cites: Vec::new() };
+        let mut ends = None;
+        for (no, one) in &left.requests {
+            let Some(two) = right.requests.get(no) else { continue };
+            let (Some(amount), Some(other)) = (one.amount, two.amount) else { continue };
             let factor = match times {
-                Some(times) => match times.requests.get(no) {
-                    Some((Some(factor), _)) => *factor,
-                    _ => continue,
+                Some(times) => match times.requests.get(no).and_then(|said| said.amount) {
+                    Some(factor) => factor,
+                    None => continue,
                 },
                 None => 1.0,
             };
@@ -123,22 +121,20 @@ pub(crate) fn comparisons(edges: &Edges, identity: &Identity, shown: &AllShown) 
             found.requests += 1;
             found.left += amount;
             found.right += other;
-            if amount == *other {
+            ends = Ends::all([ends, Some(records(one)), Some(records(two))].into_iter().flatten());
+            if amount == other {
                 found.agree += 1;
             } else if found.differ.len() < KEPT {
                 let request = identity.requests.get(*no).map(|r| r.name().to_string()).unwrap_or_default();
-                found.differ.push(Differ { request, left: amount, left_cite: *left_cite, right: *other, right_cite: *right_cite });
+                found.differ.push(Differ { request, left: amount, left_cite: one.cite, right: other, right_cite: two.cite });
             }
         }
+        found.cites = ends.map(Ends::cites).unwrap_or_default();
         (found.requests > 0).then_some(found)
     };
     edges.comparisons().iter().filter_map(one).collect()
 }
 
-fn ends<'c>(cites: impl Iterator<Item = &'c Cite>) -> Vec<Cite> {
-    let mut cites: Vec<Cite> = cites.copied().collect();
-    cites.sort_unstable();
-    cites.dedup();
-    cites.truncate(4);
-    cites
+fn records(said: &Said) -> Ends {
+    Ends::of(said.when, said.cite)
 }

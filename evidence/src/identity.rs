@@ -9,6 +9,7 @@ use corr_parsers::ids::IdKind;
 use corr_parsers::stamp::Stamp;
 
 use crate::ledger::{Bearer, Cite, IdText, Sighting, SourceLedger};
+use crate::scope::Scope;
 
 /// Number of a request in [`Identity::requests`].
 pub type RequestNo = usize;
@@ -260,11 +261,11 @@ impl Identity {
         found
     }
 
-    /// For each ordered pair of sources that have requests: how many of the one's the other has.
-    pub fn joins(&self) -> Vec<Join> {
+    /// For each ordered pair of sources that have requests of a scope: how many of the one's the other has.
+    pub fn joins(&self, scope: &Scope) -> Vec<Join> {
         let mut single: BTreeMap<usize, usize> = BTreeMap::new();
         let mut pairs: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for request in self.requests.iter().filter(|r| !r.probe && !r.sightings.is_empty()) {
+        for (_, request) in scope.requests(self).filter(|(_, r)| !r.probe && !r.sightings.is_empty()) {
             for a in &request.sources {
                 *single.entry(*a).or_default() += 1;
                 for b in request.sources.iter().filter(|b| *b != a) {

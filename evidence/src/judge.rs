@@ -2,20 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use corr_parsers::stamp::Stamp;
+
 use crate::attribute;
 use crate::compare::{self, Comparison, Share};
 use crate::compiled::{Edges, SignalRef};
 use crate::definition::{Concerns, Edge, Proves, Signal};
 use crate::identity::{Identity, RequestNo};
 use crate::instruments::{Instruments, State};
-use crate::ledger::{self, Cite, SourceLedger, overlaps};
+use crate::ledger::{self, Cite, Ends, Sighting, SourceLedger, overlaps};
 use crate::scope::Scope;
-use crate::verdict::{Activity, Counter, Disagreement, Missing, Proof, Verdict};
+use crate::twins::Twins;
+use crate::verdict::{Activity, Counter, Disagreement, Missing, Proof, Summed, Verdict};
 
 /// Everything that verdicts are made of.
 pub struct Judge<'a> {
     pub edges: &'a Edges,
     pub ledgers: &'a [SourceLedger],
+    pub twins: &'a Twins,
     pub identity: &'a Identity,
     pub instruments: &'a Instruments,
     /// What counters of signals did in the scope.
@@ -62,28 +66,62 @@ impl Population {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     pub records: u64,
+    /// Of these records those outside of the window, and records in it that are of requests of other windows.
+    pub outside: u64,
+    pub of_others: u64,
+    /// Ledgers whose records another one has too, and that are not counted.
+    pub copies: BTreeSet<usize>,
     /// Per request the amount (of several records the largest), and the record that says it.
-    pub requests: BTreeMap<RequestNo, (Option<f64>, Cite)>,
+    pub requests: BTreeMap<RequestNo, Said>,
     pub anonymous: u64,
-    /// Records by ledger: sources may be copies of each other, as a router's log and its log folder are.
+    /// Records in the window by ledger: those that name a request, and others.
     pub by_ledger: BTreeMap<usize, (u64, u64)>,
     pub anonymous_amount: Option<f64>,
-    pub cites: Vec<Cite>,
+    pub ends: Option<Ends>,
+    /// Every record, where all are asked for.
+    pub each: Vec<(Option<Stamp>, Cite)>,
     /// When, by those of its records whose stamps lie in the window.
     pub when: Option<ledger::Shown>,
+    /// The same of each request, where the signal proves less than the transition: it counts for those whom the edge concerns.
+    pub when_of: BTreeMap<RequestNo, ledger::Shown>,
+}
+
+/// What a record says of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    pub amount: Option<f64>,
+    pub cite: Cite,
+    pub when: Option<Stamp>,
+}
+
+impl Said {
+    fn by(sighting: &Sighting) -> Said {
+        Said { amount: sighting.amount, cite: sighting.cite, when: sighting.when }
+    }
 }
 
 impl Shown {
-    fn cite(&mut self, cite: Cite, all: bool) {
-        if all || self.cites.len() < 2 {
-            self.cites.push(cite);
-        } else if let Some(last) = self.cites.last_mut() {
-            *last = cite.max(*last);
+    fn cite(&mut self, ends: Ends, all: bool) {
+        self.ends = Ends::all(self.ends.into_iter().chain([ends]));
+        if all {
+            self.each.push(ends.first);
+            if ends.last.1 != ends.first.1 {
+                self.each.push(ends.last);
+            }
         }
     }
 
+    fn cites(&self) -> Vec<Cite> {
+        if self.each.is_empty() {
+            return self.ends.map(Ends::cites).unwrap_or_default();
+        }
+        let mut each = self.each.clone();
+        each.sort_unstable_by_key(|(when, cite)| (when.is_none(), when.map(|w| w.start), *cite));
+        each.into_iter().map(|(_, cite)| cite).collect()
+    }
+
     fn total(&self) -> Option<f64> {
-        let known = self.requests.values().filter_map(|(amount, _)| *amount).chain(self.anonymous_amount);
+        let known = self.requests.values().filter_map(|said| said.amount).chain(self.anonymous_amount);
         known.fold(None, |sum: Option<f64>, amount| Some(sum.unwrap_or(0.0) + amount))
     }
 }
@@ -107,6 +145,9 @@ impl<'a> Judge<'a> {
         let mut attached = none();
         // A record that lists several requests is one record.
         let mut counted = none();
+        let mut others = none();
+        let less =
+            |s: &Sighting| self.edges.get(s.signal).is_some_and(|s| s.direct && matches!(s.proves, Proves::Attempt | Proves::Presence));
         for (no, request) in self.identity.requests.iter().enumerate() {
             let meant = self.scope.has(no, request) && !request.probe;
             for (l, s) in &request.sightings {
@@ -114,53 +155,82 @@ impl<'a> Judge<'a> {
                     *slot = true;
                 }
                 let Some(sighting) = self.ledgers.get(*l).and_then(|ledger| ledger.sightings.get(*s)) else { continue };
-                if !meant || !self.scope.has_ledger(*l) {
+                if !self.scope.has_ledger(*l) {
+                    continue;
+                }
+                // A request that began in the window may end behind it.
+                let inside = self.scope.window.is_none_or(|w| overlaps(sighting.place, w));
+                let counts = self.twins.counts(*l, sighting.signal);
+                if !meant {
+                    if inside && counts && !request.probe && !self.scope.by_identity() {
+                        mark(&mut others, *l, *s);
+                    }
                     continue;
                 }
                 let of = shown.entry(sighting.signal).or_default();
-                let before = counted.get_mut(*l).and_then(|c| c.get_mut(*s)).is_some_and(|slot| std::mem::replace(slot, true));
-                if !before {
+                let known = of.requests.entry(no).or_insert(Said::by(sighting));
+                if sighting.amount > known.amount {
+                    *known = Said::by(sighting);
+                }
+                if !counts {
+                    of.copies.insert(*l);
+                    continue;
+                }
+                if let Some(when) =
+                    ledger::Shown::by(sighting.when.filter(|_| inside), sighting.amount, sighting.cite).filter(|_| less(sighting))
+                {
+                    of.when_of.entry(no).and_modify(|w| *w = w.with(when)).or_insert(when);
+                }
+                if !mark(&mut counted, *l, *s) {
                     of.records += 1;
-                    of.cite(sighting.cite, self.all_cites);
-                    // A request that began in the window may end behind it.
-                    let inside = self.scope.window.is_none_or(|w| overlaps(sighting.when, w));
+                    of.outside += u64::from(!inside);
+                    of.cite(Ends::of(sighting.when, sighting.cite), self.all_cites);
                     of.when =
                         ledger::Shown::all([of.when, ledger::Shown::by(sighting.when.filter(|_| inside), sighting.amount, sighting.cite)]);
                 }
-                of.by_ledger.entry(*l).or_default().0 += 1;
-                let known = of.requests.entry(no).or_insert((sighting.amount, sighting.cite));
-                if sighting.amount > known.0 {
-                    *known = (sighting.amount, sighting.cite);
-                }
+                of.by_ledger.entry(*l).or_default().0 += u64::from(inside);
             }
         }
         if self.scope.by_identity() {
             return shown;
         }
+        for ((ledger, others), counted) in self.ledgers.iter().zip(&others).zip(&counted) {
+            // What names a request of this window as well is counted.
+            for ((sighting, other), counted) in ledger.sightings.iter().zip(others).zip(counted) {
+                if *other && !counted {
+                    shown.entry(sighting.signal).or_default().of_others += 1;
+                }
+            }
+        }
         for (l, (ledger, attached)) in self.ledgers.iter().zip(&attached).enumerate().filter(|(l, _)| self.scope.has_ledger(*l)) {
             for (at, tally) in &ledger.tallies {
                 let of = shown.entry(*at).or_default();
+                if !self.twins.counts(l, *at) {
+                    of.copies.insert(l);
+                    continue;
+                }
                 of.records += tally.count;
                 of.anonymous += tally.count;
                 of.by_ledger.entry(l).or_default().1 += tally.count;
                 of.anonymous_amount = sum(of.anonymous_amount, tally.amount);
                 of.when = ledger::Shown::all([of.when, tally.shown]);
-                of.cite(tally.first, self.all_cites);
-                if tally.count > 1 {
-                    of.cite(tally.last, self.all_cites);
-                }
+                of.cite(tally.ends, self.all_cites);
             }
             // Their id belongs to no request that is known.
             for (sighting, _) in ledger.sightings.iter().zip(attached).filter(|(_, attached)| !**attached) {
-                if self.scope.window.is_some_and(|w| !overlaps(sighting.when, w)) {
+                if self.scope.window.is_some_and(|w| !overlaps(sighting.place, w)) {
                     continue;
                 }
                 let of = shown.entry(sighting.signal).or_default();
+                if !self.twins.counts(l, sighting.signal) {
+                    of.copies.insert(l);
+                    continue;
+                }
                 of.records += 1;
                 of.anonymous += 1;
                 of.by_ledger.entry(l).or_default().1 += 1;
                 of.anonymous_amount = sum(of.anonymous_amount, sighting.amount);
-                of.cite(sighting.cite, self.all_cites);
+                of.cite(Ends::of(sighting.when, sighting.cite), self.all_cites);
                 of.when = ledger::Shown::all([of.when, ledger::Shown::by(sighting.when, sighting.amount, sighting.cite)]);
             }
         }
@@ -190,7 +260,7 @@ impl<'a> Judge<'a> {
                     }
                     Concerns::Occurrences => {}
                 }
-                if is_first && passed {
+                if is_first && passed && self.scope.window.is_none_or(|w| overlaps(sighting.place, w)) {
                     *arrivals.entry((sighting.signal, sighting.cite.source)).or_default() += 1;
                 }
             }
@@ -231,6 +301,11 @@ impl<'a> Judge<'a> {
 
     fn verdict(&self, number: usize, shown: &AllShown, population: &Population) -> Option<Verdict> {
         let edge = self.edges.edges().get(number)?;
+        let concerned = match edge.concerns {
+            Concerns::RouterRequests => Some(&population.router),
+            Concerns::EngineRequests => Some(&population.engine),
+            Concerns::Occurrences => None,
+        };
         let mut proofs = Vec::new();
         let mut hints = Vec::new();
         let mut proven_records = 0u64;
@@ -250,17 +325,28 @@ impl<'a> Judge<'a> {
             let proof = Proof {
                 signal: at,
                 records: seen.records,
+                outside: seen.outside,
+                of_others: seen.of_others,
+                copies: seen.copies.iter().filter_map(|l| Some(self.ledgers.get(*l)?.source)).collect(),
                 requests: seen.requests.len() as u64,
                 amount: seen.total(),
-                cites: seen.cites.clone(),
-                when: seen.when.filter(|_| signal.proves == Proves::Transition && !zeros_only),
+                cites: seen.cites(),
+                when: match signal.proves {
+                    Proves::Transition if !zeros_only => seen.when,
+                    _ => seen
+                        .when_of
+                        .iter()
+                        .filter(|(no, _)| concerned.is_some_and(|c| c.contains(no)))
+                        .map(|(_, w)| *w)
+                        .reduce(ledger::Shown::with),
+                },
             };
             if !signal.direct || signal.proves == Proves::Hint {
                 hints.push(proof);
                 continue;
             }
             proofs.push(proof);
-            for (no, (amount, _)) in &seen.requests {
+            for (no, Said { amount, .. }) in &seen.requests {
                 if zeros_only && amount.is_none_or(|a| a > 0.0) {
                     continue;
                 }
@@ -274,11 +360,12 @@ impl<'a> Judge<'a> {
                 attempted.extend(seen.requests.keys().copied());
             }
             if signal.proves != Proves::Transition || zeros_only {
-                unclear += u64::from(zeros_only) * seen.requests.values().filter(|(a, _)| a.is_some_and(|a| a > 0.0)).count() as u64;
+                unclear +=
+                    u64::from(zeros_only) * seen.requests.values().filter(|said| said.amount.is_some_and(|a| a > 0.0)).count() as u64;
                 continue;
             }
             let happened = |amount: Option<f64>| amount.is_none_or(|a| a > 0.0);
-            let requests = seen.requests.iter().filter(|(_, (amount, _))| happened(*amount)).map(|(no, _)| *no);
+            let requests = seen.requests.iter().filter(|(_, said)| happened(said.amount)).map(|(no, _)| *no);
             let before = proven_requests.len();
             proven_requests.extend(requests);
             let anonymous = if signal.amount.is_some() && !happened(seen.anonymous_amount) { 0 } else { seen.anonymous };
@@ -293,15 +380,23 @@ impl<'a> Judge<'a> {
         let disagreements = self.disagreements(number, shown);
         let amounts: Vec<f64> = known.values().filter_map(|a| *a).collect();
         let mut unit = edge.unit.clone();
+        let mut summed = None;
         let said = if amounts.is_empty() {
             // In the edge's unit if a signal has it, else in that of the signal that shows most.
-            let of = |p: &Proof| Some((self.edges.get(p.signal)?.counts.clone(), p.amount?));
+            let of = |p: &Proof| {
+                let records = Summed::Records { signal: p.signal, records: p.records };
+                Some((self.edges.get(p.signal)?.counts.clone(), p.amount?, records))
+            };
             let most = proofs.iter().filter_map(of).max_by(|a, b| (a.0 == edge.unit).cmp(&(b.0 == edge.unit)).then(a.1.total_cmp(&b.1)));
-            most.map(|(counts, amount)| {
+            most.map(|(counts, amount, of)| {
                 unit = counts;
+                summed = Some(of);
                 amount
             })
         } else {
+            // A wait of none is a wait; of tokens none are none.
+            let some = amounts.iter().filter(|a| **a > 0.0 || edge.unit == "seconds").count();
+            summed = Some(Summed::Requests(some as u64));
             Some(amounts.iter().sum())
         };
         let moved = |c: &Counter| c.moved() && self.edges.get(c.signal).is_some_and(|s| s.direct);
@@ -327,8 +422,10 @@ impl<'a> Judge<'a> {
         if activity == Activity::Active && proven_requests.is_empty() && edge.concerns == Concerns::Occurrences {
             proven_requests = attempted;
         }
-        let amount = if activity == Activity::Active { self.counted(edge, &counters) } else { said };
+        let (mut amount, mut before) = (said, 0.0);
         if activity == Activity::Active {
+            (amount, before) = self.counted(edge, &counters).map_or((None, 0.0), |(inner, base)| (Some(inner), base));
+            summed = amount.map(|_| Summed::Counters);
             unit.clone_from(&edge.unit);
         }
         let occurred = Occurred { anonymous: proven_anonymous, at_least, requests: proven_requests, known };
@@ -352,6 +449,8 @@ impl<'a> Judge<'a> {
             activity,
             count,
             amount,
+            summed,
+            before,
             unit,
             request,
             session,
@@ -392,23 +491,29 @@ impl<'a> Judge<'a> {
         self.applies(signal) && !(zeros_only && counter.moved())
     }
 
-    /// What counters in the edge's unit counted: of several signals the largest sum, of replicas one.
-    fn counted(&self, edge: &Edge, counters: &[Counter]) -> Option<f64> {
-        let mut most: Option<f64> = None;
+    /// What counters in the edge's unit counted between samples, and what more before the first ones: of several signals the largest sum, of
+    /// replicas one.
+    fn counted(&self, edge: &Edge, counters: &[Counter]) -> Option<(f64, f64)> {
+        let mut most: Option<(f64, f64)> = None;
         for (at, signal) in edge.signals.iter().enumerate().filter(|(_, s)| s.direct && s.counts == edge.unit) {
-            let of: Vec<&Counter> = counters.iter().filter(|c| usize::from(c.signal.signal) == at).collect();
-            if of.is_empty() {
+            let mut groups: BTreeMap<(&str, &str), Vec<(f64, f64)>> = BTreeMap::new();
+            for counter in counters.iter().filter(|c| usize::from(c.signal.signal) == at) {
+                let Some(inner) = counter.inner.or((counter.base > 0.0).then_some(0.0)) else { continue };
+                groups.entry((&counter.endpoint, &counter.rankless)).or_default().push((inner, inner + counter.base));
+            }
+            if groups.is_empty() {
                 continue;
             }
-            let mut groups: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-            for counter in of {
-                groups.entry((&counter.endpoint, &counter.rankless)).or_default().push(counter.inner);
+            let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+            let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
+            let one =
+                |of: &Vec<(f64, f64)>| of.iter().copied().fold((0.0, 0.0), |a, b| if signal.each_rank { larger(a, b) } else { add(a, b) });
+            let sum = groups.values().map(one).fold((0.0, 0.0), add);
+            if most.is_none_or(|m| sum.1 > m.1) {
+                most = Some(sum);
             }
-            let one = |of: &Vec<f64>| if signal.each_rank { of.iter().copied().fold(0.0, f64::max) } else { of.iter().sum() };
-            let sum: f64 = groups.values().map(one).sum();
-            most = Some(most.map_or(sum, |m| m.max(sum)));
         }
-        most
+        most.map(|(inner, whole)| (inner, whole - inner))
     }
 
     /// Instruments of an edge's direct signals that were not there.
@@ -448,13 +553,17 @@ impl<'a> Judge<'a> {
         let worker = |cite: &Cite| self.ledgers.iter().find(|l| l.source == cite.source).and_then(|l| l.worker.as_deref());
         for (i, (one_at, one, a)) in amounts.iter().enumerate() {
             for (other_at, _, b) in amounts.iter().skip(i + 1).filter(|(_, o, _)| o.counts == one.counts && o.amount == one.amount) {
-                for (no, (x, x_cite)) in &a.requests {
-                    let Some((y, y_cite)) = b.requests.get(no) else { continue };
-                    let (Some(x), Some(y)) = (x, y) else { continue };
-                    let same = worker(x_cite).is_none() || worker(y_cite).is_none() || worker(x_cite) == worker(y_cite);
-                    if x != y && same {
+                for (no, one) in &a.requests {
+                    let Some(other) = b.requests.get(no) else { continue };
+                    let (Some(x), Some(y)) = (one.amount, other.amount) else { continue };
+                    // Nearly all agree: whose they are is asked of the others only.
+                    if x == y {
+                        continue;
+                    }
+                    let (x_worker, y_worker) = (worker(&one.cite), worker(&other.cite));
+                    if x_worker.is_none() || y_worker.is_none() || x_worker == y_worker {
                         let request = self.identity.requests.get(*no).map(|r| r.name().to_string()).unwrap_or_default();
-                        found.push(Disagreement { request, one: (*one_at, *x, *x_cite), other: (*other_at, *y, *y_cite) });
+                        found.push(Disagreement { request, one: (*one_at, x, one.cite), other: (*other_at, y, other.cite) });
                     }
                 }
             }
@@ -473,6 +582,11 @@ pub(crate) struct Occurred {
     pub requests: BTreeSet<RequestNo>,
     /// Requests of which it is known whether it did, with the amount where one is said.
     pub known: BTreeMap<RequestNo, Option<f64>>,
+}
+
+/// Marks a sighting; whether it was marked before.
+fn mark(of: &mut [Vec<bool>], ledger: usize, sighting: usize) -> bool {
+    of.get_mut(ledger).and_then(|l| l.get_mut(sighting)).is_some_and(|slot| std::mem::replace(slot, true))
 }
 
 fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {

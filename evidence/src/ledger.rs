@@ -11,6 +11,7 @@ use corr_parsers::stamp::Stamp;
 
 use crate::compiled::{Edges, SignalRef, equal, holds, number};
 use crate::definition::Shows;
+use crate::twins::Marks;
 
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,6 +39,8 @@ pub struct Sighting {
     pub signal: SignalRef,
     pub cite: Cite,
     pub when: Option<Stamp>,
+    /// Where it lies to a window: its stamp, else the place of the stamped record before it.
+    pub place: Option<Stamp>,
     /// Number of its record among `SourceLedger::records`.
     pub record: u32,
     /// The value of the signal's amount field; zero where the record says so in another way.
@@ -60,9 +63,42 @@ pub struct Tally {
     pub count: u64,
     /// Sum of the amount field; absent where the signal has none.
     pub amount: Option<f64>,
-    pub first: Cite,
-    pub last: Cite,
+    pub ends: Ends,
     pub shown: Option<Shown>,
+}
+
+/// The first and the last of some records, by their stamps; those without one stand behind those with one, by source and byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub first: (Option<Stamp>, Cite),
+    pub last: (Option<Stamp>, Cite),
+}
+
+impl Ends {
+    /// Of one record.
+    pub fn of(when: Option<Stamp>, cite: Cite) -> Ends {
+        Ends { first: (when, cite), last: (when, cite) }
+    }
+
+    /// Of these records and others.
+    pub fn with(self, other: Ends) -> Ends {
+        let begins = |(when, cite): (Option<Stamp>, Cite)| (when.is_none(), when.map(|w| w.start), cite);
+        let ends = |(when, cite): (Option<Stamp>, Cite)| (when.is_some(), when.map(|w| w.end), cite);
+        Ends {
+            first: if begins(other.first) < begins(self.first) { other.first } else { self.first },
+            last: if ends(other.last) > ends(self.last) { other.last } else { self.last },
+        }
+    }
+
+    /// Of several sets of records.
+    pub fn all(of: impl IntoIterator<Item = Ends>) -> Option<Ends> {
+        of.into_iter().reduce(Ends::with)
+    }
+
+    /// The first record and, if there is another one, the last.
+    pub fn cites(self) -> Vec<Cite> {
+        if self.first.1 == self.last.1 { vec![self.first.1] } else { vec![self.first.1, self.last.1] }
+    }
 }
 
 /// The earliest and the latest record by stamp that shows that something happened: one that says an amount of zero shows none.
@@ -83,10 +119,16 @@ impl Shown {
 
     /// Of several records.
     pub fn all(of: impl IntoIterator<Item = Option<Shown>>) -> Option<Shown> {
-        of.into_iter().flatten().reduce(|a, b| Shown {
+        of.into_iter().flatten().reduce(Shown::with)
+    }
+
+    /// Of these records and others.
+    pub fn with(self, b: Shown) -> Shown {
+        let a = self;
+        Shown {
             earliest: if (b.earliest.0.start, b.earliest.1) < (a.earliest.0.start, a.earliest.1) { b.earliest } else { a.earliest },
             latest: if (b.latest.0.end, b.latest.1) > (a.latest.0.end, a.latest.1) { b.latest } else { a.latest },
-        })
+        }
     }
 }
 
@@ -111,6 +153,8 @@ pub struct SourceLedger {
     pub sightings: Vec<Sighting>,
     pub records: Vec<Bearer>,
     pub tallies: BTreeMap<SignalRef, Tally>,
+    /// By what another log is known to hold the same records.
+    pub marks: Marks,
     ids: Vec<u32>,
     texts: Vec<IdText>,
     known: HashMap<IdText, u32>,
@@ -127,17 +171,21 @@ impl SourceLedger {
         SourceLedger { source, worker, role, ..SourceLedger::default() }
     }
 
-    /// Takes one record. `window` bounds what is counted without ids: a record whose stamp does not overlap it is not; of what bears ids all is kept,
-    /// since a request that began in the window may end behind it.
+    /// Takes one record. `order` is when the last stamped record up to it began, UTC ns: a record without a stamp lies there. `window` bounds what is
+    /// counted without ids: a record that does not overlap it is not; of what bears ids all is kept, since a request that began in the window may end
+    /// behind it.
+    #[allow(clippy::too_many_arguments)]
     pub fn add(
         &mut self,
         edges: &Edges,
         format: &'static str,
         event: &Event<'_>,
         when: Option<Stamp>,
+        order: Option<i64>,
         cite: Cite,
         window: Option<(i64, i64)>,
     ) {
+        let place = when.or(order.map(|at| Stamp::new(at, 1)));
         self.formats.insert(format);
         if let Some(level) = event.level {
             self.lowest = Some(self.lowest.map_or(level, |l| l.min(level)));
@@ -171,13 +219,15 @@ impl SourceLedger {
                     continue;
                 }
             }
+            self.marks.add(at, event, when);
             if event.ids.iter().any(|id| names_a_request(id.kind)) {
                 let record = *record.get_or_insert_with(|| self.bearer(event, when, cite));
-                self.sightings.push(Sighting { signal: at, cite, when, record, amount });
-            } else if window.is_none_or(|w| overlaps(when, w)) {
-                let tally = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: cite, last: cite, shown: None });
+                self.sightings.push(Sighting { signal: at, cite, when, place, record, amount });
+            } else if window.is_none_or(|w| overlaps(place, w)) {
+                let own = Ends::of(when, cite);
+                let tally = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, ends: own, shown: None });
                 tally.count += 1;
-                tally.last = cite;
+                tally.ends = tally.ends.with(own);
                 tally.shown = Shown::all([tally.shown, Shown::by(when, amount, cite)]);
                 if let Some(amount) = amount {
                     tally.amount = Some(tally.amount.unwrap_or(0.0) + amount);
@@ -246,11 +296,13 @@ impl SourceLedger {
         self.ids.extend(later.ids.iter().filter_map(|n| numbers.get(*n as usize)));
         self.records.extend(later.records.into_iter().map(|r| Bearer { cite: moved(r.cite), from: r.from + ids, to: r.to + ids, ..r }));
         self.sightings.extend(later.sightings.into_iter().map(|s| Sighting { cite: moved(s.cite), record: s.record + records, ..s }));
+        self.marks.append(later.marks);
         for (at, tally) in later.tallies {
-            let last = moved(tally.last);
-            let of = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, first: moved(tally.first), last, shown: None });
+            let (first, last) = (tally.ends.first, tally.ends.last);
+            let ends = Ends { first: (first.0, moved(first.1)), last: (last.0, moved(last.1)) };
+            let of = self.tallies.entry(at).or_insert(Tally { count: 0, amount: None, ends, shown: None });
             of.count += tally.count;
-            of.last = last;
+            of.ends = of.ends.with(ends);
             let place = |(when, cite): (Stamp, Cite)| (when, moved(cite));
             let shown = tally.shown.map(|s| Shown { earliest: place(s.earliest), latest: place(s.latest) });
             of.shown = Shown::all([of.shown, shown]);

@@ -26,4 +26,5 @@ pub mod ledger;
 mod nothing;
 pub mod rules;
 pub mod scope;
+pub mod twins;
 pub mod verdict;

@@ -16,7 +16,7 @@ impl Judge<'_> {
         let shows = |(l, s): &(usize, usize)| {
             let Some(sighting) = self.ledgers.get(*l).and_then(|ledger| ledger.sightings.get(*s)) else { return false };
             let direct = self.edges.get(sighting.signal).is_some_and(|s| s.direct && s.proves == Proves::Transition && self.applies(s));
-            let here = usize::from(sighting.signal.edge) == edge && self.scope.has_ledger(*l) && overlaps(sighting.when, window);
+            let here = usize::from(sighting.signal.edge) == edge && self.scope.has_ledger(*l) && overlaps(sighting.place, window);
             direct && here && sighting.amount.is_none_or(|a| a > 0.0)
         };
         let others = self.identity.requests.iter().enumerate().filter(|(no, r)| !r.probe && !self.scope.has(*no, r));
@@ -48,7 +48,11 @@ impl Judge<'_> {
         }
         for (at, signal) in self.edges.signals(edge).filter(|(_, s)| s.direct && self.applies(s)) {
             let of: Vec<&Counter> = counters.iter().filter(|c| c.signal == at).collect();
-            if !of.is_empty() {
+            if !of.is_empty() && of.iter().all(|c| c.inner.is_none()) {
+                let name = signal.metric.as_deref().unwrap_or(&signal.id);
+                let why = of.iter().find_map(|c| c.gap.as_deref()).unwrap_or("no two samples of it");
+                part = part.or_else(|| Some(format!("what `{name}` counted here is not known: {why}")));
+            } else if !of.is_empty() {
                 let name = signal.metric.as_deref().unwrap_or(&signal.id);
                 let elsewhere = if self.system(signal) == Some(System::Sglang) { self.unscraped() } else { None };
                 match (of.iter().find_map(|c| c.gap.as_ref()), elsewhere) {

@@ -5,6 +5,17 @@ use std::collections::BTreeMap;
 use crate::compiled::SignalRef;
 use crate::ledger::{Cite, Shown};
 
+/// Of what an amount is the sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summed {
+    /// What records say of each of so many requests; of those that they say none of it was zero, or not said.
+    Requests(u64),
+    /// What all records of one signal say, whomever they are of: health probes and warm-ups too.
+    Records { signal: SignalRef, records: u64 },
+    /// What counters counted between samples: the least that it was.
+    Counters,
+}
+
 /// Whether an edge happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
@@ -50,15 +61,22 @@ pub enum Attribution {
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub signal: SignalRef,
-    /// Records.
+    /// Records; of logs that hold the same ones those of one.
     pub records: u64,
+    /// How many of them lie outside of the window, as a request that began in it may end behind it.
+    pub outside: u64,
+    /// Records in the window that are not counted, being of requests that were first seen outside of it.
+    pub of_others: u64,
+    /// Sources that hold the same records, which are not counted again.
+    pub copies: Vec<u32>,
     /// Requests that these records bear.
     pub requests: u64,
     /// Sum of its amounts, where it has some.
     pub amount: Option<f64>,
-    /// The first and the last record; all that bear an id when they were asked for.
+    /// The first and the last record by their stamps; all that bear an id when they were asked for.
     pub cites: Vec<Cite>,
-    /// The earliest and the latest record in the window that is the transition itself; `None` for a signal that proves less, or without stamps.
+    /// The earliest and the latest record in the window that is the transition itself, or, of a signal that proves less, of the requests whom the edge
+    /// concerns: those are counted by it as well. `None` for a signal that proves nothing of it, or without stamps.
     pub when: Option<Shown>,
 }
 
@@ -72,10 +90,11 @@ pub struct Counter {
     pub worker: Option<String>,
     /// The series without the labels of tensor-parallel ranks: those that are alike here are replicas where every rank says the same.
     pub rankless: String,
-    /// It was never seen while others of its family were: it stands at zero, and the samples that are cited are those of another series.
+    /// It was never seen while others of its family were: it stands at zero, and what is cited are the scrapes that had its family.
     pub never_seen: bool,
-    /// Increase between samples inside the window, and the most that it can have been; in the family's unit.
-    pub inner: f64,
+    /// Increase between samples inside the window, and the most that it can have been; in the family's unit. No increase is known where there are
+    /// not two samples: that is not zero.
+    pub inner: Option<f64>,
     pub outer: Option<f64>,
     /// What a process had counted at its first sample, where it began inside the window: it happened before that sample.
     pub base: f64,
@@ -91,7 +110,7 @@ pub struct Counter {
 impl Counter {
     /// It counted something.
     pub fn moved(&self) -> bool {
-        self.inner > 0.0 || self.base > 0.0
+        self.inner.is_some_and(|inner| inner > 0.0) || self.base > 0.0
     }
 }
 
@@ -126,6 +145,10 @@ pub struct Verdict {
     pub count: Option<u64>,
     /// Sum over requests or records, where signals give amounts.
     pub amount: Option<f64>,
+    /// Of what it is the sum; the requests or records of `count` may be others.
+    pub summed: Option<Summed>,
+    /// Beside an amount of counters: what they had counted at the first sample of a process, before which nothing was seen.
+    pub before: f64,
     /// What `amount` counts: the edge's unit, or that of the signals that show it.
     pub unit: String,
     pub request: Attribution,

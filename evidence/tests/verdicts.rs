@@ -2,6 +2,8 @@
 
 #[path = "verdicts/identity.rs"]
 mod identity;
+#[path = "verdicts/records.rs"]
+mod records_of_logs;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,7 @@ use corr_evidence::instruments::{Instruments, State};
 use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger, overlaps};
 use corr_evidence::scope::Scope;
+use corr_evidence::twins::Twins;
 use corr_evidence::verdict::{Activity, Attribution, Counter, Verdict};
 use corr_parsers::FORMATS;
 use corr_parsers::event::{Event, Field, Kind, Level, Value};
@@ -130,7 +133,7 @@ fn run(made: &[Made], counted: &[Counted], window: Option<(i64, i64)>) -> Run {
         let ledger = ledgers.entry((format, made.copy)).or_insert_with(|| SourceLedger::new(number, None, None));
         let cite = Cite { source: ledger.source, offset: line as u64 * 10, length: 10, line: line as u64 + 1 };
         let when = Stamp::new(i64::from(made.second) * SECOND, SECOND);
-        ledger.add(&edges, format, &event, Some(when), cite, window);
+        ledger.add(&edges, format, &event, Some(when), None, cite, window);
     }
     let mut ledgers: Vec<SourceLedger> = ledgers.into_values().collect();
     ledgers.sort_by_key(|l| l.source);
@@ -146,7 +149,7 @@ fn run(made: &[Made], counted: &[Counted], window: Option<(i64, i64)>) -> Run {
             worker: None,
             rankless: String::new(),
             never_seen: false,
-            inner: f64::from(counted.inner),
+            inner: Some(f64::from(counted.inner)),
             outer: None,
             base: f64::from(counted.base),
             resets: 0,
@@ -260,6 +263,7 @@ proptest! {
         let judge = Judge {
             edges: &run.edges,
             ledgers: &run.ledgers,
+            twins: &Twins::new(&run.ledgers),
             identity: &identity,
             instruments: &instruments,
             counters: &run.counters,
@@ -311,6 +315,7 @@ proptest! {
         let judge = Judge {
             edges: &run.edges,
             ledgers: &run.ledgers,
+            twins: &Twins::new(&run.ledgers),
             identity: &identity,
             instruments: &instruments,
             counters: &run.counters,

@@ -1,13 +1,14 @@
 //! What a source's stamps mean, and how that was found; raw stamps into UTC intervals.
 
+mod named;
 #[cfg(test)]
 mod tests;
 mod turns;
 
+pub use named::{NamedZone, names};
 pub use turns::{TurnFinder, Turns};
 
-use chrono::{LocalResult, NaiveDate, TimeZone};
-use chrono_tz::OffsetName;
+use chrono::NaiveDate;
 
 use crate::stamp::{RawStamp, SECOND, Stamp, Zone};
 
@@ -17,10 +18,10 @@ pub enum Rule {
     /// Seconds east of UTC, the same all year.
     Fixed(i32),
     /// A zone of the tz database.
-    Named(chrono_tz::Tz),
+    Named(NamedZone),
 }
 
-/// How a clock's rule was found, best first (DESIGN.md section 4).
+/// How a clock's rule was found, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
     /// `corr.toml` or `--tz`.
@@ -82,7 +83,7 @@ pub struct Aligner {
 }
 
 /// A stamp that goes back by less than this is no sign of a DST fold. journald prints the source's own stamps in the order of receipt,
-/// so they go back by up to 16 ms (formats/journald.md 0.4); a fold is seen as a step of up to an hour.
+/// so they go back by up to 16 ms; a fold is seen as a step of up to an hour.
 const JITTER: i64 = 10 * SECOND;
 
 impl Aligner {
@@ -153,8 +154,7 @@ impl Aligner {
             Rule::Named(zone) => {
                 let (first, second) = self.rule.readings(ns).unwrap_or((ns, None));
                 for utc in [Some(first), second].into_iter().flatten() {
-                    let offset = zone.offset_from_utc_datetime(&civil(utc));
-                    if offset.abbreviation() == Some(name) {
+                    if zone.is_called(utc, name) {
                         return Some(utc);
                     }
                 }
@@ -168,15 +168,10 @@ impl Aligner {
 
 impl Rule {
     /// The UTC nanoseconds of a civil time, the earlier first; two where the local time occurs twice, none where it is skipped.
-    fn readings(self, ns: i64) -> Option<(i64, Option<i64>)> {
-        let zone = match self {
-            Rule::Fixed(east) => return Some((ns.checked_sub(i64::from(east) * SECOND)?, None)),
-            Rule::Named(zone) => zone,
-        };
-        match zone.from_local_datetime(&civil(ns)) {
-            LocalResult::Single(t) => Some((t.timestamp_nanos_opt()?, None)),
-            LocalResult::Ambiguous(a, b) => Some((a.timestamp_nanos_opt()?, Some(b.timestamp_nanos_opt()?))),
-            LocalResult::None => None,
+    pub fn readings(self, ns: i64) -> Option<(i64, Option<i64>)> {
+        match self {
+            Rule::Fixed(east) => Some((ns.checked_sub(i64::from(east) * SECOND)?, None)),
+            Rule::Named(zone) => zone.readings(ns),
         }
     }
 }
@@ -228,7 +223,7 @@ pub fn read_rule(text: &str) -> Option<Rule> {
     {
         return Some(Rule::Fixed(east));
     }
-    text.parse().ok().map(Rule::Named)
+    NamedZone::get(text).map(Rule::Named)
 }
 
 /// The year of a UTC nanosecond.

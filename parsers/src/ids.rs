@@ -25,7 +25,7 @@ pub enum IdKind {
     WorkerId,
     /// A tool call inside a session.
     ToolCall,
-    /// An unconfirmed `request_id=` that the upstream prints beside the real one (formats/dynamo.md 1.4).
+    /// An unconfirmed `request_id=` that the upstream prints beside the real one.
     Decoy,
     /// A header value that routes requests, such as `x-smg-routing-key`.
     RoutingKey,

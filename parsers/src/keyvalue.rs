@@ -1,4 +1,4 @@
-//! The `key: value, key: value` grammar of periodic lines (formats/sglang.md 2.8), and number reading.
+//! The `key: value, key: value` grammar of periodic lines, and number reading.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,11 @@
 //! Records of each kind in every capture of Dynamo, against tables that grep and jq made (golden/dynamo/README.md).
 
+#[path = "../src/cases.rs"]
+mod cases;
+
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use corr_parsers::event::{Event, Outcome};
 use corr_parsers::record::{Layout, Reader};
@@ -10,14 +13,6 @@ use corr_parsers::{FORMATS, text};
 
 /// What a log may hold beside Dynamo's own lines, by how it begins: two libraries, Python's warnings, and the headings and cut lines of samples.
 const FOREIGN: &[&str] = &["None of PyTorch", "[transformers] PyTorch", "## ", "/root/.pyenv/versions/"];
-
-fn cases() -> Option<PathBuf> {
-    let root = match std::env::var_os("CORR_CASES") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases"),
-    };
-    root.join("dynamo").is_dir().then_some(root)
-}
 
 fn read(path: &Path) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
@@ -75,10 +70,7 @@ fn counted(source: &str, bytes: &[u8]) -> Table {
 fn every_capture_has_the_kinds_that_grep_counts() {
     let tables = tables();
     assert!(tables.len() >= 80, "{} tables", tables.len());
-    let Some(root) = cases() else {
-        println!("skipped: no cases (set CORR_CASES)");
-        return;
-    };
+    let Some(root) = cases::cases("") else { return };
     let (mut counts, mut records) = (0, 0);
     let mut wrong = Vec::new();
     let mut kinds: Table = Table::new();

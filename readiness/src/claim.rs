@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::history::{Invocation, Opened, Outage, TrapKind, UnitHistory, Verdict};
-use crate::time::{Cite, Instant, Length};
+use crate::history::{Invocation, Opened, Outage, Sign, TrapKind, UnitHistory, Verdict};
+use crate::time::{Cite, Instant, Length, seconds_down, seconds_up};
 
 /// What is claimed of one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +36,6 @@ impl Answer {
     }
 }
 
-fn seconds(ns: i64) -> f64 {
-    ns as f64 / 1e9
-}
-
 /// Judges a claim by everything that was seen of a unit.
 pub fn judge(unit: &UnitHistory, claim: Claim) -> Answer {
     if unit.invocations.is_empty() {
@@ -68,17 +64,20 @@ fn all(runs: &[Invocation], judge: impl Fn(&Invocation) -> Option<Answer>, says:
     Answer::Holds { says: says.into(), cites: cites.collect() }
 }
 
+fn open(least: Option<i64>, most: Option<i64>) -> String {
+    let text = |seconds: Option<String>| seconds.map_or("unknown".into(), |seconds| format!("{seconds} s"));
+    format!("{} at least and {} at most", text(least.map(seconds_down)), text(most.map(seconds_up)))
+}
+
 fn compared(length: &Length, limit: i64, what: &str) -> Answer {
     let cites = length.cites.clone();
     match (length.least, length.most) {
-        (Some(least), _) if least > limit => {
-            Answer::DoesNotHold { says: format!("{what} took at least {:.3} s, more than {:.3} s", seconds(least), seconds(limit)), cites }
-        }
-        (_, Some(most)) if most <= limit => Answer::Holds { says: format!("{what} took at most {:.3} s", seconds(most.max(0))), cites },
-        (least, most) => {
-            let text = |ns: Option<i64>| ns.map_or("unknown".into(), |ns| format!("{:.3} s", seconds(ns)));
-            Answer::CannotBeKnown { why: format!("{what} took {} at least and {} at most", text(least), text(most)), cites }
-        }
+        (Some(least), _) if least > limit => Answer::DoesNotHold {
+            says: format!("{what} took at least {} s, more than {} s", seconds_down(least), seconds_down(limit)),
+            cites,
+        },
+        (_, Some(most)) if most <= limit => Answer::Holds { says: format!("{what} took at most {} s", seconds_up(most.max(0))), cites },
+        (least, most) => Answer::CannotBeKnown { why: format!("{what} took {}", open(least, most)), cites },
     }
 }
 
@@ -110,30 +109,28 @@ fn ready_within(run: &Invocation, limit: i64) -> Option<Answer> {
     }
 }
 
-/// A server is away at least from its end to its readiness, and at most from its last answer; one that was asked to stop answered until then,
-/// whether or not anybody asked it anything.
+/// A server is away at least from its end to its readiness, and at most for the outage's window.
 fn outage(run: &Invocation, limit: i64) -> Option<Answer> {
     let outage = run.outage.as_ref()?;
     if let Ok(gone) = &outage.end_to_ready
         && let Some(least) = gone.least.filter(|least| *least > limit)
     {
-        let says = format!("no process was ready for at least {:.3} s, more than {:.3} s", seconds(least), seconds(limit));
+        let says = format!("no process was ready for at least {} s, more than {} s", seconds_down(least), seconds_down(limit));
         return Some(Answer::DoesNotHold { says, cites: gone.cites.clone() });
     }
-    let longest = [&outage.served_to_ready, &outage.stopping_to_ready].into_iter().flatten();
-    let longest = longest.filter_map(|length| Some((length.most?, length))).min_by_key(|(most, _)| *most);
+    let window = outage.window.as_ref().filter(|away| away.by != Sign::Line);
+    let longest = window.and_then(|away| away.length.as_ref().ok()).and_then(|length| Some((length.most?, length)));
     if let Some((most, length)) = longest
         && most <= limit
     {
-        let says = format!("away for at most {:.3} s", seconds(most.max(0)));
+        let says = format!("away for at most {} s", seconds_up(most.max(0)));
         return Some(Answer::Holds { says, cites: length.cites.clone() });
     }
     if let Instant::Never { why } = &run.instants.ready {
         return Some(not_back(run, why, outage, limit));
     }
-    let text = |ns: Option<i64>| ns.map_or("unknown".into(), |ns| format!("{:.3} s", seconds(ns)));
     let least = outage.end_to_ready.as_ref().ok().and_then(|length| length.least);
-    let why = format!("away for {} at least and {} at most", text(least), text(longest.map(|(most, _)| most)));
+    let why = format!("away for {}", open(least, longest.map(|(most, _)| most)));
     let cites = outage.end_to_ready.as_ref().or(outage.served_to_ready.as_ref()).map(|length| length.cites.clone());
     Some(Answer::CannotBeKnown { why, cites: cites.unwrap_or_default() })
 }
@@ -144,7 +141,7 @@ fn not_back(run: &Invocation, why: &str, outage: &Outage, limit: i64) -> Answer 
     let away = outage.end_to_start.as_ref().ok().and_then(|length| length.least).unwrap_or(0).max(0);
     match waited {
         Some((least, length)) if least.saturating_add(away) > limit => {
-            let says = format!("not ready again after at least {:.3} s", seconds(least.saturating_add(away)));
+            let says = format!("not ready again after at least {} s", seconds_down(least.saturating_add(away)));
             Answer::DoesNotHold { says, cites: length.cites.clone() }
         }
         _ => Answer::CannotBeKnown { why: why.to_owned(), cites: run.instants.started.cites() },

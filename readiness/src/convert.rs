@@ -252,7 +252,9 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "server_ready" => Fact::ReadyLine,
         "warmup" => Fact::WarmingUp,
         "startup_failed" => startup_failed(event, payload),
-        "prefill_batch" | "decode_batch" => Fact::Batch,
+        "prefill_batch" | "decode_batch" => {
+            Fact::Batch { several: ["new_seqs", "running_reqs"].iter().any(|name| number(event, name).is_some_and(|n| n > 1)) }
+        }
         "access" => access(event),
         "sigterm" => Fact::Sigterm,
         "draining" => Fact::Draining { left: number(event, "remaining_reqs") },
@@ -270,6 +272,8 @@ fn services(event: &Event<'_>, payload: &[u8]) -> Fact {
         "gateway_request_finished" => access(event),
         "worker_request_completed" if text(event, "endpoint").as_deref() == Some("generate") => Fact::Served { local: false },
         "request_completed" if text(event, "status").as_deref() == Some("success") => Fact::Served { local: false },
+        // Its endpoints' lines have this kind too, those of a start among them.
+        "shutdown" => shutdown(&message(event, payload)),
         "endpoint" | "runtime_config" | "http_server" | "worker_startup" | "dynamo_log" | "dynamo_python" | "worker_discovered" => {
             dynamo(event, payload)
         }
@@ -299,6 +303,10 @@ fn about(event: &Event<'_>, seen: &Observation) -> Option<About> {
         return Some(About { worker: address(ip, &port.to_string(), &seen.host), word: Word::Own });
     }
     let kind = event.kind.name;
+    // A status is an answer, 503 too: the process is there.
+    if kind == "gateway_worker_unhealthy" && event.get("status").is_some() {
+        return None;
+    }
     let word = match kind {
         _ if OWN.contains(&kind) => Word::Own,
         _ if LOST.contains(&kind) => Word::Lost,
@@ -390,8 +398,24 @@ fn dynamo(event: &Event<'_>, payload: &[u8]) -> Fact {
     if serves && starts(&["Model registration succeeded", "Endpoint registered, total active", "Registered endpoint"]) {
         return Fact::Registered;
     }
-    if starts(&["Runtime shutdown", "Received SIGTERM", "Received shutdown signal", "Phase 1:"]) {
+    shutdown(&message)
+}
+
+/// A signal, or the first steps of a shutdown: a runtime takes the same ones whoever wants it to.
+fn shutdown(message: &str) -> Fact {
+    let says = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
+    if says(&["Received SIGTERM", "Received SIGINT", "Received shutdown signal"]) {
         return Fact::Sigterm;
     }
-    Fact::Line
+    let steps = [
+        "Runtime readiness withdrawn",
+        "Runtime shutdown",
+        "Shutting down DistributedRuntime",
+        "Phase 1:",
+        "HTTP server shutdown requested",
+        "frontend service entering draining",
+        "frontend service entering stopping",
+        "DistributedRuntime shutdown complete",
+    ];
+    if says(&steps) { Fact::ShutsDown } else { Fact::Line }
 }

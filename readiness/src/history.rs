@@ -65,10 +65,13 @@ pub struct Invocation {
     pub outage: Option<Outage>,
     /// The first record of another process that may send requests to it.
     pub found_by_others: Option<Mark>,
-    /// The first record of another process that it is gone, once it was ready: what clients feel first.
+    /// The first record of another process that lost it, once it was ready: what clients feel first. A health check that was answered with
+    /// 503 is none, nor is what a process says that is stopping itself.
     pub lost_by_others: Option<Mark>,
     pub traps: Vec<Trap>,
     pub cannot_say: Vec<CannotSay>,
+    /// The last poll that it answered well, if one was not after it.
+    pub last_answered: Option<Mark>,
     /// Each point that was seen, for those who need more than instants.
     pub seen: Vec<(Point, Seen)>,
 }
@@ -113,6 +116,13 @@ pub struct Instants {
     pub ended: Instant,
 }
 
+impl Instants {
+    /// Was it being stopped, whoever wanted it?
+    pub fn stops(&self) -> bool {
+        self.asked.happened() || self.stopping.happened()
+    }
+}
+
 /// How long each part took, or why that is not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lengths {
@@ -128,9 +138,44 @@ pub struct Lengths {
     pub waited: Result<Length, String>,
 }
 
+/// What is the last that is known of a server before it was away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sign {
+    /// The first sign of its stop: until then it was there for whoever asked.
+    Stop,
+    /// Its last answer or work for a client, or the last poll that it answered.
+    Answer,
+    /// Its last line, or the record of its end: that it answered until then is not said.
+    Line,
+}
+
+/// An outage as one window, which every command means by `outage:UNIT#N`: from the last sign of the run before to the record by which this one
+/// was ready. The longest that it can have been, but for [`Sign::Line`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Away {
+    pub since: Mark,
+    pub by: Sign,
+    /// `None`: it was never ready again.
+    pub until: Option<Mark>,
+    /// Between these two records.
+    pub length: Result<Length, String>,
+}
+
+impl Away {
+    /// Its first nanosecond, UTC, and the one behind its last as far as that is known: `None` without a wall clock, or where stamps contradict it.
+    pub fn span(&self) -> Option<(i64, Option<i64>)> {
+        let since = self.since.wall?.start;
+        let until = self.until.and_then(|mark| mark.wall).map(|wall| wall.end);
+        until.is_none_or(|until| until > since).then_some((since, until))
+    }
+}
+
 /// From the run before to this one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outage {
+    /// `None`: nothing of the run before bears a time.
+    pub window: Option<Away>,
     /// From the last answer of the run before to this one ready: what clients saw.
     pub served_to_ready: Result<Length, String>,
     pub stopping_to_ready: Result<Length, String>,
@@ -200,7 +245,7 @@ pub enum Verdict {
     /// A node of a rank above 0: it prints no ready line, readiness is the first node's.
     NoReadyLineOfItsOwn,
     ReadyThenStopped,
-    /// Asked to stop; its end is not in the log.
+    /// It is being stopped; its end is not in the log.
     ReadyThenStopping,
     ReadyThenDied,
     /// Another run follows, and no line says how this one ended.
@@ -211,6 +256,8 @@ pub enum Verdict {
     ReadyLineAfterFailedWarmup,
     /// A client was served; the ready line is not there.
     ServedWithoutReadyLine,
+    /// It worked on requests of which no warm-up has as many; the ready line is not there.
+    WorkedWithoutReadyLine,
     /// Alive, and its start and readiness are not in the log.
     StartNotInLog,
     Skipped,

@@ -112,9 +112,7 @@ impl Machine {
             self.steps.say(&seen.host, mark);
             return;
         }
-        if let Some(about) = &seen.about {
-            self.words.take(about, mark);
-        }
+        self.words.take(seen, mark);
         match seen.writer {
             Writer::Manager | Writer::Journal => self.of_manager(seen, boot, mark),
             Writer::Service => self.of_process(seen, boot, mark),

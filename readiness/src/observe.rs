@@ -132,8 +132,14 @@ pub enum Fact {
     Served {
         local: bool,
     },
-    Batch,
+    /// A batch; of several requests? A warm-up is one.
+    Batch {
+        several: bool,
+    },
+    /// It had a signal to stop, by its own word.
     Sigterm,
+    /// It shuts down; who wants it is not said.
+    ShutsDown,
     Draining {
         left: Option<u64>,
     },

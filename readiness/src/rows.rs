@@ -33,8 +33,10 @@ pub const KV_IN_USE: &[&str] = &[
 /// What the attempt found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// `/health`: 200 or not, refused, timed out.
+    /// `/health`: 200, or no answer: refused, timed out.
     Health { up: bool },
+    /// `/health`: an answer of another status, 503 above all. It is not ready, and its process is there.
+    Unwell,
     /// `/metrics`.
     Scrape {
         up: bool,
@@ -57,6 +59,8 @@ pub struct Change {
     pub last_other: Option<Mark>,
     /// End of the first attempt that found this one.
     pub first: Mark,
+    /// Of a state that is not up, the begin of the last attempt in it that was answered all the same.
+    pub answered: Option<Mark>,
 }
 
 /// More changes than a run worth reading has; more are counted.
@@ -75,12 +79,19 @@ pub struct Changes {
 }
 
 impl Changes {
-    fn take(&mut self, up: bool, from: Mark, until: Mark) {
+    fn take(&mut self, up: bool, answered: bool, from: Mark, until: Mark) {
         self.rows += 1;
         if self.up != Some(up) {
             // What an attempt found was so at some moment between its begin and its end: the interval holds both attempts.
-            let change = Change { up, last_other: self.last.map(|(from, _)| from), first: until };
+            let change = Change { up, last_other: self.last.map(|(from, _)| from), first: until, answered: None };
             if self.all.len() < MOST { self.all.push(change) } else { self.lost += 1 }
+        }
+        if answered
+            && !up
+            && self.lost == 0
+            && let Some(change) = self.all.last_mut()
+        {
+            change.answered = Some(from);
         }
         self.up = Some(up);
         self.last = Some((from, until));
@@ -159,11 +170,12 @@ impl Watch {
         let mark = |wall: Stamp| Mark { cite: row.cite, wall: Some(wall), mono: None, boot: None, order };
         let (from, until) = (mark(row.from), mark(row.until));
         match &row.what {
-            What::Health { up } => self.health.take(*up, from, until),
-            What::Client { ok } => self.clients.take(*ok, from, until),
+            What::Health { up } => self.health.take(*up, *up, from, until),
+            What::Unwell => self.health.take(false, true, from, until),
+            What::Client { ok } => self.clients.take(*ok, *ok, from, until),
             What::Scrape { up, process_start, reset, kv_in_use } => {
                 let before = self.scrapes.last.map(|(from, _)| from);
-                self.scrapes.take(*up, from, until);
+                self.scrapes.take(*up, *up, from, until);
                 if !up {
                     return;
                 }
@@ -176,12 +188,12 @@ impl Watch {
                     (Some(_) | None, _) => *reset,
                 };
                 if other && self.process_starts.len() < MOST {
-                    self.process_starts.push((*process_start, Change { up: true, last_other: before, first: until }));
+                    self.process_starts.push((*process_start, Change { up: true, last_other: before, first: until, answered: None }));
                     self.answered_before.push(answered);
                     self.kv.up = Some(false);
                 }
                 if let Some(used) = kv_in_use {
-                    self.kv.take(*used, from, until);
+                    self.kv.take(*used, true, from, until);
                 }
             }
         }

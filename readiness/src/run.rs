@@ -51,6 +51,7 @@ pub enum Point {
     ServedLocal,
     Batch,
     Sigterm,
+    ShutsDown,
     Drained,
     HealthFailed,
     ProcessFinished,
@@ -116,6 +117,7 @@ fn is_of_main(fact: &Fact) -> bool {
             | Fact::ReadyLine
             | Fact::Served { .. }
             | Fact::Sigterm
+            | Fact::ShutsDown
             | Fact::Draining { .. }
     )
 }
@@ -126,6 +128,8 @@ const MOST: usize = 256;
 /// What says that a run has ended, the nearest to its end first.
 pub const ENDS: [Point; 7] =
     [Point::Exit, Point::Deactivated, Point::Failed, Point::Stopped, Point::Finished, Point::StartFailed, Point::ProcessFinished];
+/// What says that a run is being stopped.
+pub const STOPS: [Point; 3] = [Point::Stopping, Point::Sigterm, Point::ShutsDown];
 /// Citations kept of what can be repeated without end.
 pub const FEW: usize = 4;
 
@@ -237,6 +241,11 @@ impl Run {
     /// Every point seen, with its records.
     pub fn points(&self) -> impl Iterator<Item = (Point, Seen)> + '_ {
         self.points.iter().map(|(point, seen)| (*point, *seen))
+    }
+
+    /// Its first sign of a stop that it did not fall into: systemd's, a signal, its own shutdown.
+    pub fn stop(&self) -> Option<Mark> {
+        self.earliest(&STOPS)
     }
 
     /// The record by which its main process, or the run, had ended: the nearest to the end first.
@@ -378,13 +387,16 @@ impl Run {
             Fact::Registered => Point::Registered,
             Fact::Served { local: false } => Point::Served,
             Fact::Served { local: true } if self.has(Point::ReadyLine) => Point::ServedLocal,
-            // Before the server is ready, a batch is the warm-up's.
-            Fact::Batch
-                if self.opened == Opened::Midway || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) =>
+            // Before the server is ready, a batch of one request is the warm-up's.
+            Fact::Batch { several }
+                if *several
+                    || self.opened == Opened::Midway
+                    || [Point::ReadyLine, Point::Registered, Point::Served].iter().any(|p| self.has(*p)) =>
             {
                 Point::Batch
             }
             Fact::Sigterm => Point::Sigterm,
+            Fact::ShutsDown => Point::ShutsDown,
             Fact::Draining { left: Some(0) } => Point::Drained,
             Fact::HealthFailed => Point::HealthFailed,
             Fact::ProcessFinished => Point::ProcessFinished,
@@ -393,7 +405,7 @@ impl Run {
                 Point::Crashed
             }
             Fact::Served { .. }
-            | Fact::Batch
+            | Fact::Batch { .. }
             | Fact::Draining { .. }
             | Fact::WarmingUp
             | Fact::Line

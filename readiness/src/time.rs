@@ -169,6 +169,37 @@ impl Length {
     }
 }
 
+/// Nanoseconds as seconds to the millisecond, rounded down: for a lower bound.
+pub fn seconds_down(ns: i64) -> String {
+    milliseconds(ns.div_euclid(1_000_000))
+}
+
+/// The same rounded up: for an upper bound.
+pub fn seconds_up(ns: i64) -> String {
+    let down = ns.div_euclid(1_000_000);
+    milliseconds(if ns.rem_euclid(1_000_000) > 0 { down.saturating_add(1) } else { down })
+}
+
+fn milliseconds(ms: i64) -> String {
+    let sign = if ms < 0 { "-" } else { "" };
+    format!("{sign}{}.{:03}", ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000)
+}
+
+/// A length for people: `11.496 s`, `at least 8.100 s`, `3.000 to 4.000 s`. What is written holds what is known.
+pub fn length_text(length: &Length) -> String {
+    match (length.least, length.most) {
+        // What two stamps of a microsecond leave open is not worth a word.
+        (Some(least), Some(most)) if most.saturating_sub(least) <= 10_000 => {
+            let middle = length.middle().unwrap_or(least);
+            format!("{} s", milliseconds(middle.saturating_add(500_000).div_euclid(1_000_000)))
+        }
+        (Some(least), Some(most)) => format!("{} to {} s", seconds_down(least.max(0)), seconds_up(most)),
+        (Some(least), None) => format!("at least {} s", seconds_down(least.max(0))),
+        (None, Some(most)) => format!("at most {} s", seconds_up(most)),
+        (None, None) => "unknown".into(),
+    }
+}
+
 /// How far apart two records are, in nanoseconds: least and most.
 fn apart(from: &Mark, to: &Mark) -> Option<(i64, i64, Measured)> {
     if let (Some(a), Some(b)) = (from.mono, to.mono)

@@ -1,23 +1,40 @@
 //! What processes say of each other: a frontend or router that loses a worker, and finds it again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::observe::{About, Word};
+use crate::observe::{Fact, Observation, Word};
 use crate::run::Run;
 use crate::time::Mark;
 
 /// Names kept, and changes kept of each: more than any run worth reading has.
 const MOST: usize = 10_000;
 
+/// Host and unit of who speaks; where no unit is named, its process id.
+type Speaker = (String, String, Option<u32>);
+
 /// Of each worker, when others lost and found it: the first record of each change.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     said: HashMap<String, Vec<(Word, Mark)>>,
+    /// Those that are stopping: whoever stops drops all its workers, whatever becomes of them.
+    stopping: HashSet<Speaker>,
 }
 
 impl Words {
-    pub fn take(&mut self, about: &About, mark: Mark) {
+    /// Takes every record, in the order of time.
+    pub fn take(&mut self, seen: &Observation, mark: Mark) {
+        match &seen.fact {
+            Fact::Stopping | Fact::Sigterm | Fact::ShutsDown if self.stopping.len() < MOST => _ = self.stopping.insert(speaker(seen)),
+            Fact::Starting | Fact::Started | Fact::RuntimeBegan | Fact::ServerArgs(_) if !self.stopping.is_empty() => {
+                self.stopping.remove(&speaker(seen));
+            }
+            _ => {}
+        }
+        let Some(about) = &seen.about else { return };
         if about.word == Word::Own || (self.said.len() >= MOST && !self.said.contains_key(&about.worker)) {
+            return;
+        }
+        if !self.stopping.is_empty() && self.stopping.contains(&speaker(seen)) {
             return;
         }
         let said = self.said.entry(about.worker.clone()).or_default();
@@ -39,6 +56,11 @@ impl Words {
         let lost = since.and_then(|since| mine.iter().find(|(word, mark)| *word == Word::Lost && !earlier(mark, &since)));
         (found, lost.map(|(_, mark)| *mark))
     }
+}
+
+fn speaker(seen: &Observation) -> Speaker {
+    let (unit, pid) = if seen.unit.is_empty() { (&seen.ident, seen.pid) } else { (&seen.unit, None) };
+    (seen.host.clone(), unit.clone(), pid)
 }
 
 /// By stamps that do not overlap.

@@ -7,13 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use corr_metrics::select::Selector;
 
 use super::exit;
-use super::query_metrics::split;
+use super::flags::{self, selectors};
 use crate::diff::reps::{self, Rep, Repeated, same_path};
 use crate::diff::{Diff, Name, Side};
-
 use crate::render::diff::Answer;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
@@ -40,15 +38,8 @@ pub struct Args {
     /// The other: differences are B − A.
     #[arg(value_name = "B")]
     pub b: String,
-    /// Start of the window, in each run.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// End of the window, in each run.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown), in each run.
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
+    #[command(flatten)]
+    pub when: flags::Window,
     /// Only these edges.
     #[arg(long, value_name = "EDGE", value_delimiter = ',')]
     pub edge: Vec<String>,
@@ -71,19 +62,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let mut selectors = Vec::new();
-    for text in args.metrics.iter().flat_map(|list| split(list)) {
-        selectors.push(Selector::parse(text).context("--metrics")?);
-    }
-    let ask = Ask {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        edges: &args.edge,
-        selectors: &selectors,
-        tz: &args.tz,
-        now,
-    };
+    let selectors = selectors(&args.metrics, "metrics")?;
+    let ask = Ask { when: args.when.flags(), edges: &args.edge, selectors: &selectors, tz: &args.tz, now };
     let declared = args.reps.as_deref().map(|file| declared(file, args)).transpose()?;
     let a = read(Name::A.letter(), &args.a, &ask, err)?;
     let b = read(Name::B.letter(), &args.b, &ask, err)?;

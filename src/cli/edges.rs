@@ -2,27 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use corr_evidence::compiled::Edges;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Activity, Attribution, Verdict};
 
-use super::exit;
-use super::query::zone_of_flags;
-use super::window::{self, Flags, Known, Times};
-use crate::evidence::{self, Beside, Evidence};
-use crate::metrics::common::Covers;
-use crate::query::extent::extent;
-use crate::query::sources::{self, Sources};
-use crate::query::{locate, phases};
-use crate::readiness::windows;
+use super::flags::{self, Reading, Runs};
+use super::opened::Opened;
+use super::{exit, line};
+use crate::evidence::{self, Evidence};
+use crate::query::Nothing;
 use crate::render::events::Format;
 use crate::render::evidence::Edged;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options};
+use crate::run;
+use crate::run::source::unread;
 
 /// Say of each edge of the KV-cache pipeline whether it happened and to whom, what proves it, and what cannot be proven.
 ///
@@ -39,30 +35,15 @@ use crate::run::{self, Options};
 Exit codes: 0 answered (or the requirement holds), 1 the requirement does not hold or there is nothing to judge, 2 wrong usage or nothing readable,
 3 answered, but a source could not be read, 4 the requirement cannot be proven from what is there.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Only these edges.
     #[arg(long, value_name = "EDGE", value_delimiter = ',')]
     pub edge: Vec<String>,
-    /// Start of the window.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// End of the window.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N).
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
-    /// Only the requests of a session.
-    #[arg(long, value_name = "ID", conflicts_with = "request")]
-    pub session: Option<String>,
-    /// Only one request, by any of its ids.
-    #[arg(long, value_name = "ID")]
-    pub request: Option<String>,
+    #[command(flatten)]
+    pub when: flags::Window,
+    #[command(flatten)]
+    pub scope: flags::Scope,
     /// Only what one worker shows.
     #[arg(long, value_name = "WORKER")]
     pub worker: Option<String>,
@@ -78,53 +59,44 @@ pub struct Args {
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
-    let run = run::open(&runs, &options)?;
-    let sources = sources::of(&run, &options, args.store.as_deref())?;
-    let window = window(args, &sources, now, err)?;
-    let evidence = Evidence::gather(&sources, window)?;
+    let opened = Opened::new(&args.runs, &args.reading)?;
+    let scoped = opened.scope(args.when.flags(), &args.reading, None, now)?;
+    if let Some(how) = &scoped.how {
+        writeln!(err, "corr: {}", terminal(how))?;
+    }
+    let window = opened.closed(&scoped)?;
+    let evidence = Evidence::gather(&opened.sources, window)?;
     let only = edges(&evidence.edges, &args.edge)?;
     let required = requirements(&evidence.edges, &args.require)?;
-    let Some(scope) = scope(args, &evidence, window, err)? else { return Ok(exit::NOTHING) };
-    let asked = evidence::captures(&run, &options, args.store.as_deref())?;
-    for note in &asked.notes {
+    let scope = scope(args, &evidence, window)?;
+    let captures = opened.captures()?;
+    for note in opened.sources.notes.iter().chain(&captures.notes) {
         writeln!(err, "corr: {}", terminal(note))?;
     }
-    let (families, counters) = evidence.counters(&run, &asked, &scope);
-    let beside = Beside {
-        families,
-        counters,
-        of_session: args.session.is_some(),
-        has_warmup: phases::all(&sources.sources).iter().any(|p| p.name == "warmup"),
-        all_cites: args.all_citations,
-    };
-    let judged = evidence.judge(&scope, &beside);
-    let mut partial = false;
-    for file in evidence.not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)).chain(&asked.not_read) {
-        partial = true;
-        writeln!(err, "corr: {}: {}", terminal(&file.name), terminal(&file.why))?;
+    let asking = evidence::Asking { of_session: args.scope.session.is_some(), all_cites: args.all_citations };
+    let judged = evidence.judge_with(&opened.run, &captures, &scope, asking);
+    let failures = opened.sources.not_read.iter().filter(|n| n.failure);
+    let not_read = unread(failures.chain(&evidence.not_read).chain(&captures.not_read), []);
+    for (name, why) in &not_read {
+        writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
-    if sources.sources.is_empty() && asked.captures.is_empty() {
-        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.run))?;
+    let partial = !not_read.is_empty();
+    if opened.is_empty() && captures.captures.is_empty() {
+        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.runs.words()))?;
         return Ok(exit::ERROR);
     }
     let edged = Edged {
         evidence: &evidence,
         judged: &judged,
         only: &only,
-        run: &args.run,
+        run: &args.runs.run,
+        source: &line::source(&args.runs, &args.reading),
         scope: title(args),
         window,
         explain: args.explain || !args.edge.is_empty(),
@@ -145,66 +117,28 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
 }
 
 fn title(args: &Args) -> String {
-    let mut parts = Vec::new();
-    if let Some(window) = &args.window {
-        parts.push(format!("window {window}"));
-    }
-    for (name, value) in [("since", &args.since), ("until", &args.until)] {
-        if let Some(value) = value {
-            parts.push(format!("{name} {value}"));
-        }
-    }
-    for (name, value) in [("session", &args.session), ("request", &args.request), ("worker", &args.worker)] {
-        if let Some(value) = value {
-            parts.push(format!("{name} {value}"));
-        }
-    }
+    let flags::Window { since, until, window } = &args.when;
+    let flags::Scope { session, request } = &args.scope;
+    let said =
+        [("window", window), ("since", since), ("until", until), ("session", session), ("request", request), ("worker", &args.worker)];
+    let parts: Vec<String> = said.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
     if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
 }
 
-/// The window of the flags, both ends closed by the run's own; `None` for the whole run.
-pub(super) fn window(args: &Args, sources: &Sources, now: i64, err: &mut dyn Write) -> anyhow::Result<Option<(i64, i64)>> {
-    let flags =
-        Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: args.window.as_deref(), around: None, span: "" };
-    let covers = || Ok(Covers::default());
-    let known = Known {
-        declared: &sources.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
-        stamp: &|event| locate::stamp(event, sources, &args.run),
-        covers: &covers,
-    };
-    let times = Times::read(flags, &known)?;
-    if let Some(how) = &times.how {
-        writeln!(err, "corr: {}", terminal(how))?;
-    }
-    if times.open() {
-        return Ok(None);
-    }
-    window::closed(window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?, || extent(&sources.sources))
-}
-
-/// What the flags ask about; `None`, with a word on why, if there is no such session, request or worker.
-fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>, err: &mut dyn Write) -> anyhow::Result<Option<Scope>> {
-    let mut scope = Scope { window, ..Scope::default() };
-    match evidence.requests(args.session.as_deref(), args.request.as_deref()) {
-        Some(Err(why)) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(None);
-        }
-        Some(Ok(found)) => scope.requests = Some(found),
-        None => {}
-    }
+/// What the flags ask about.
+fn scope(args: &Args, evidence: &Evidence<'_>, window: Option<(i64, i64)>) -> Result<Scope, Nothing> {
+    let requests = evidence.requests(args.scope.session.as_deref(), args.scope.request.as_deref())?;
+    let mut scope = Scope { window, requests, ..Scope::default() };
     if let Some(worker) = &args.worker {
         let found = evidence.of_worker(worker);
         if found.is_empty() {
             let names: BTreeSet<&str> = evidence.ledgers.iter().filter_map(|l| l.worker.as_deref()).collect();
             let names: Vec<&str> = names.into_iter().collect();
-            writeln!(err, "corr: no source is of worker {}; there are {}", terminal(worker), terminal(&names.join(", ")))?;
-            return Ok(None);
+            return Err(Nothing(format!("no source is of worker {worker}; there are {}", names.join(", "))));
         }
         scope.ledgers = Some(found);
     }
-    Ok(Some(scope))
+    Ok(scope)
 }
 
 /// Number of an edge.

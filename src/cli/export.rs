@@ -1,20 +1,21 @@
 //! `corr export`: a run for other tools.
 
 use std::collections::HashMap;
-use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use corr_metrics::select::Selector;
 use corr_parsers::clock::How;
 use corr_parsers::ids::IdKind;
 use serde_json::{Map, Value as Json, json};
 
-use super::note::words;
-use super::query_metrics::split;
-use super::timeline::{self, Asking, Opened, Scoped};
-use super::{exit, grouped, index, window};
-use crate::evidence::{self, Evidence};
+use super::flags::Series;
+use super::opened::{Opened, Scoped};
+use super::query_metrics::{Joined, Wanted};
+use super::timeline::{self, Asking, Marks};
+use super::{exit, index, line};
+use crate::aside::Target;
+use crate::evidence::Evidence;
 use crate::export::perfetto::{self, Known};
 use crate::export::spans::{Loose, Span, Spans};
 use crate::export::{LeftOut, counters, grafana, jsonl, mermaid, otlp};
@@ -22,16 +23,16 @@ use crate::metrics::asked::Asked;
 use crate::metrics::span;
 use crate::metrics::workers;
 use crate::query::answer::Question;
-use crate::query::extent::extent;
 use crate::query::rows::{self, Told};
 use crate::readiness;
 use crate::readiness::lives;
 use crate::render::events::Format;
 use crate::render::evidence::Edged;
+use crate::render::number::grouped;
 use crate::render::paint::Paint;
 use crate::render::safe::{terminal, write_json};
 use crate::render::shown::{Shown, rfc3339};
-use crate::report;
+use crate::run::source::unread;
 
 /// What a run is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -74,6 +75,8 @@ pub struct Args {
     pub form: Form,
     #[command(flatten)]
     pub asking: Asking,
+    #[command(flatten)]
+    pub series: Series,
     /// The file to write; standard output if left out. One that is there is replaced only if it is such an export.
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -84,25 +87,20 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let wanted = may_ask(args)?;
     let Some(path) = &args.output else {
-        let code = write(args, out, err, now)?;
+        let code = write(args, wanted.as_ref(), out, err, now)?;
         out.flush()?;
         return Ok(code);
     };
     let shown = terminal(&path.display().to_string()).into_owned();
-    may_replace(args, path).with_context(|| shown.clone())?;
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".corr-export-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let aside = builder.tempfile_in(parent).with_context(|| shown.clone())?;
-    let mut file = BufWriter::new(aside);
-    let code = write(args, &mut file, err, now)?;
+    let target = Target::of(path).with_context(|| shown.clone())?;
+    may_replace(args, &target).with_context(|| shown.clone())?;
+    let mut file = BufWriter::new(target.begin().with_context(|| shown.clone())?);
+    let code = write(args, wanted.as_ref(), &mut file, err, now)?;
     if matches!(code, exit::FOUND | exit::PARTIAL) {
         let aside = file.into_inner().map_err(|e| e.into_error()).with_context(|| shown.clone())?;
-        aside.as_file().sync_all().with_context(|| shown.clone())?;
-        aside.persist(path).map_err(|e| e.error).with_context(|| shown.clone())?;
+        aside.put().with_context(|| shown.clone())?;
         writeln!(err, "{shown}: written")?;
     }
     Ok(code)
@@ -122,57 +120,49 @@ fn sign(form: Form) -> &'static str {
 }
 
 /// A log, or anybody's work, is not replaced by mistake.
-fn may_replace(args: &Args, path: &Path) -> anyhow::Result<()> {
+fn may_replace(args: &Args, target: &Target) -> anyhow::Result<()> {
     const NEAR: u64 = 64 << 10;
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    let mut head = Vec::new();
-    file.take(NEAR).read_to_end(&mut head)?;
+    let head = target.head(NEAR)?;
     if !args.force && !head.is_empty() && memchr::memmem::find(&head, sign(args.form).as_bytes()).is_none() {
         bail!("the file is there and is no such export; choose another name, or replace it with --force");
     }
     Ok(())
 }
 
-/// Flags that a format has no use for are refused: an answer must not look as if it were of what they ask.
-fn may_ask(args: &Args) -> anyhow::Result<()> {
-    let Args { form, asking, .. } = args;
+/// Flags that a format has no use for are refused: an answer must not look as if it were of what they ask. Gives the series that are asked for.
+fn may_ask(args: &Args) -> anyhow::Result<Option<Wanted>> {
+    let Args { form, asking, series, .. } = args;
     let rows = matches!(form, Form::Csv | Form::Jsonl | Form::Markdown);
     let events = rows || matches!(form, Form::Perfetto | Form::Otlp);
-    let scoped = !asking.query.is_empty() || asking.session.is_some() || asking.request.is_some();
-    let windowed = asking.since.is_some() || asking.until.is_some() || asking.window.is_some() || asking.around.is_some();
+    let windowed = !asking.when.is_empty() || asking.around.around.is_some();
     let refused = [
-        ("a query, --session or --request", scoped && !events),
+        ("a query, --session or --request", asking.chosen() && !events),
         ("--since, --until, --window or --around", windowed && *form == Form::Grafana),
-        ("--metrics", !asking.metrics.is_empty() && !rows && *form != Form::Perfetto),
-        ("--map", !asking.map.is_empty() && !rows),
+        ("--metrics", !series.metrics.is_empty() && !rows && *form != Form::Perfetto),
+        ("--map", !series.map.is_empty() && !rows),
         ("--all or --limit", (asking.all || asking.limit > 0) && !rows),
+        ("--marks", asking.marks != Marks::Auto && !rows),
     ];
     if let Some((flag, _)) = refused.iter().find(|(_, refused)| *refused) {
         bail!("this format has no use for {flag}; leave it out");
     }
-    Ok(())
+    Wanted::read(series)
 }
 
-fn write(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    may_ask(args)?;
-    let opened = Opened::open(&args.asking, args.output.as_deref())?;
-    let empty = opened.sources.sources.is_empty();
+fn write(args: &Args, wanted: Option<&Wanted>, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    let opened = args.asking.open()?.without(args.output.as_deref());
+    let rows = |format, out: &mut dyn Write, err: &mut dyn Write| {
+        timeline::write(&args.asking, wanted, &opened, (format, Paint::default()), out, err, now)
+    };
     match args.form {
-        Form::Grafana => return dashboard(args, &opened, out, err),
-        Form::Perfetto => return trace(args, &opened, out, err, now),
-        _ if empty => return timeline::nothing(&args.asking, err),
-        _ => {}
-    }
-    match args.form {
-        Form::Csv => timeline::write(&args.asking, &opened, Format::Csv, Paint::default(), out, err, now),
-        Form::Markdown => timeline::write(&args.asking, &opened, Format::Markdown, Paint::default(), out, err, now),
-        Form::Jsonl => stream(args, &opened, out, err, now),
+        Form::Grafana => dashboard(args, &opened, out, err),
+        Form::Perfetto => trace(args, wanted, &opened, out, err, now),
+        _ if opened.is_empty() => opened.nothing(err),
+        Form::Csv => rows(Format::Csv, out, err),
+        Form::Markdown => rows(Format::Markdown, out, err),
+        Form::Jsonl => stream(args, wanted, &opened, out, err, now),
         Form::Otlp => spans(args, &opened, out, err, now),
-        Form::Mermaid | Form::Grafana | Form::Perfetto => windows(args, &opened, out, err, now),
+        Form::Mermaid => windows(args, &opened, out, err, now),
     }
 }
 
@@ -183,23 +173,11 @@ struct Meant<'o> {
     evidence: Evidence<'o>,
 }
 
-/// `None`, with a word on why, if there is no such window, session or request.
-fn meant<'o>(asking: &Asking, opened: &'o Opened, err: &mut dyn Write, now: i64) -> anyhow::Result<Option<Meant<'o>>> {
-    let scoped = match opened.scope(asking, None, now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(None);
-        }
-    };
+fn meant<'o>(asking: &Asking, opened: &'o Opened, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Meant<'o>> {
+    let scoped = asking.scoped(opened, joined, now)?;
     let evidence = Evidence::gather(&opened.sources, None)?;
-    match scoped.question(asking, Some(&evidence))? {
-        Ok(question) => Ok(Some(Meant { scoped, question, evidence })),
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            Ok(None)
-        }
-    }
+    let question = asking.question(&scoped, Some(&evidence))?;
+    Ok(Meant { scoped, question, evidence })
 }
 
 /// Says on stderr what was left out and could not be read; gives the exit code. `found` is whether there was anything to write.
@@ -238,8 +216,8 @@ fn said(
 fn about(asking: &Asking, scoped: &Scoped) -> Map<String, Json> {
     let instant = |ns: Option<i64>| ns.map(|ns| rfc3339(ns, 1));
     let mut about = Map::new();
-    about.insert("run".into(), json!(asking.run));
-    about.insert("asked".into(), json!(words(asking)));
+    about.insert("run".into(), json!(asking.runs.run));
+    about.insert("asked".into(), json!(asking.words()));
     about.insert("since".into(), json!(instant(scoped.window.since)));
     about.insert("until".into(), json!(instant(scoped.window.until)));
     about
@@ -271,18 +249,16 @@ impl Proofs {
     }
 }
 
-fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+fn trace(args: &Args, wanted: Option<&Wanted>, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let asking = &args.asking;
-    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    if opened.sources.sources.is_empty() && captures.captures.is_empty() {
-        return timeline::nothing(asking, err);
+    let selectors = wanted.map_or(&[][..], Wanted::selectors);
+    let read = opened.read(selectors, true)?;
+    let captures = &read.asked;
+    let joined = opened.join(wanted, &read);
+    if opened.is_empty() && captures.captures.is_empty() {
+        return opened.nothing(err);
     }
-    let mut selectors = Vec::new();
-    for selector in asking.metrics.iter().flat_map(|list| split(list)) {
-        selectors.push(Selector::parse(selector).context("--metrics")?);
-    }
-    let Some(meant) = meant(asking, opened, err, now)? else { return Ok(exit::NOTHING) };
-    let Meant { scoped, question, evidence } = &meant;
+    let Meant { scoped, question, evidence } = &meant(asking, opened, joined.as_ref(), now)?;
     let proofs = Proofs::new(evidence);
     let session = |_: IdKind, id: &str| {
         let request = evidence.identity.requests.get(evidence.identity.request(id)?)?;
@@ -290,7 +266,7 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
     };
     let edges = |event: &Shown| proofs.edges(evidence, event);
     let known = Known { session: &session, edges: &edges };
-    let first = evidence.ledgers.iter().filter_map(|l| l.span).chain(report::extent_of(&captures)).map(|(from, _)| from).min();
+    let first = evidence.ledgers.iter().filter_map(|l| l.span).chain(captures.span_utc()).map(|(from, _)| from).min();
     let mut writer = perfetto::Writer::begin(out, first.unwrap_or(0))?;
     let mut gathered = Spans::default();
     let told = rows::events(question, &opened.sources, &mut |event| {
@@ -302,7 +278,7 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
     writer.loose(&loose, &known)?;
     let window = span::Span { since: scoped.window.since, until: scoped.window.until };
     let owners = workers::workers(opened.sources.sources.iter().map(|s| &s.owner));
-    counters::write(&captures.hits(&selectors), window, &owners, !selectors.is_empty(), &mut writer)?;
+    counters::write(&captures.hits(selectors), window, &owners, !selectors.is_empty(), &mut writer)?;
     for (why, count) in left_out.iter() {
         writer.left_out.some(why, count);
     }
@@ -315,7 +291,10 @@ fn trace(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
         grouped(written.samples),
         without_end(&loose)
     )?;
-    said(opened, scoped, &told, Some(&captures), &left_out, written != perfetto::Written::default(), err)
+    if let Some(joined) = &joined {
+        joined.tell_missing(err)?;
+    }
+    said(opened, scoped, &told, Some(captures), &left_out, written != perfetto::Written::default(), err)
 }
 
 /// Requests of which only one end was read, in words.
@@ -327,8 +306,7 @@ fn without_end(loose: &[Loose]) -> String {
 }
 
 fn spans(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let Some(meant) = meant(&args.asking, opened, err, now)? else { return Ok(exit::NOTHING) };
-    let Meant { scoped, question, evidence } = &meant;
+    let Meant { scoped, question, evidence } = &meant(&args.asking, opened, None, now)?;
     let mut gathered = Spans::default();
     let told = rows::events(question, &opened.sources, &mut |event| {
         gathered.push(&event);
@@ -361,6 +339,9 @@ fn spans(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write,
         writer.request(request)?;
     }
     let (traces, spans) = (writer.traces, writer.spans);
+    for (why, count) in writer.left_out.iter() {
+        left_out.some(why, count);
+    }
     writeln!(err, "{} traces, {} spans{}", grouped(traces), grouped(spans), without_end(&loose))?;
     said(opened, scoped, &told, None, &left_out, traces > 0, err)
 }
@@ -398,46 +379,48 @@ fn of_request(name: String, request: Option<&corr_evidence::identity::Request>, 
     made
 }
 
-fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+fn stream(
+    args: &Args,
+    wanted: Option<&Wanted>,
+    opened: &Opened,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    now: i64,
+) -> anyhow::Result<i32> {
     let asking = &args.asking;
-    let joined = opened.join(asking)?;
-    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let read = opened.read(wanted.map_or(&[][..], Wanted::selectors), true)?;
+    let captures = &read.asked;
+    let joined = opened.join(wanted, &read);
+    let scoped = asking.scoped(opened, joined.as_ref(), now)?;
     let sources = &opened.sources;
-    let closed = window::closed(scoped.window, || extent(&sources.sources))?;
+    let closed = opened.closed(&scoped)?;
     let evidence = Evidence::gather(sources, closed)?;
-    let question = match scoped.question(asking, Some(&evidence))? {
-        Ok(question) => question,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
+    let question = asking.question(&scoped, Some(&evidence))?;
     let mut begin = about(asking, &scoped);
     let named =
         |s: &crate::query::sources::Asked| json!({"name": s.name, "format": s.format, "worker": s.owner.worker, "role": s.owner.role});
     begin.insert("sources".into(), sources.sources.iter().map(named).collect());
     let mut writer = jsonl::Writer::begin(out, begin)?;
-    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
-    let judged = opened.judge(asking, closed, &evidence, &captures);
-    let marks = if asking.marked() { opened.marks_of(&scoped, &evidence, &judged, &captures) } else { Vec::new() };
+    let judged = opened.judge(&asking.scope, closed, &evidence, captures)?;
+    let marks = if asking.marked() { opened.marks(&scoped, &evidence, &judged, captures) } else { Vec::new() };
     let told = timeline::rows(asking, sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
-    let edged =
-        Edged { evidence: &evidence, judged: &judged, only: &[], run: &asking.run, scope: words(asking), window: closed, explain: false };
+    let edged = Edged {
+        evidence: &evidence,
+        judged: &judged,
+        only: &[],
+        run: &asking.runs.run,
+        source: &line::source(&asking.runs, &asking.reading),
+        scope: asking.words(),
+        window: closed,
+        explain: false,
+    };
     writer.edges(&edged)?;
     for warning in &judged.warnings {
         writer.note("mistake_that_this_run_allows", None, &warning.says)?;
     }
-    for file in sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&captures.not_read) {
-        writer.note("not_read", Some(&file.name), &file.why)?;
-    }
-    for (name, why) in &told.failed {
-        writer.note("not_read", Some(name), why)?;
+    let failed = told.failed.iter().map(|(name, why)| (name, why));
+    for (name, why) in unread(sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&captures.not_read), failed) {
+        writer.note("not_read", Some(&name), &why)?;
     }
     for source in sources.sources.iter().filter(|s| s.clock.how == How::Assumed) {
         writer.note("zone_assumed", Some(&source.name), "nothing says the zone of its stamps: UTC was assumed")?;
@@ -459,14 +442,8 @@ fn stream(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write
 
 fn windows(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let asking = &args.asking;
-    let scoped = match opened.scope(asking, None, now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
-    let captures = evidence::captures(&opened.run, &opened.options, asking.store.as_deref())?;
+    let scoped = asking.scoped(opened, None, now)?;
+    let captures = opened.captures()?;
     let found = readiness::gather(&opened.sources, Some((&opened.run, &captures)), corr_readiness::Options::default());
     let inside = |w: &mermaid::Window| {
         scoped.window.since.is_none_or(|since| w.until.is_none_or(|until| until > since))
@@ -490,14 +467,14 @@ fn windows(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Writ
 }
 
 fn dashboard(args: &Args, opened: &Opened, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let captures = evidence::captures(&opened.run, &opened.options, args.asking.store.as_deref())?;
+    let captures = opened.captures()?;
     let unread = captures.not_read.iter().map(|file| (&file.name, &file.why));
     let mut partial = false;
     for (name, why) in unread {
         partial = true;
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
-    let Some(made) = grafana::make(&args.asking.run, &captures.captures)? else {
+    let Some(made) = grafana::make(&args.asking.runs.run, &captures.captures)? else {
         writeln!(err, "corr: no series of the run has a panel; `corr metrics` lists those that there are")?;
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     };

@@ -1,18 +1,18 @@
 //! `corr facts`: how a run was configured, who says so, and what nobody says.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use super::exit;
+use super::flags::{Reading, Runs};
+use super::opened::Opened;
 use crate::facts::collect;
-use crate::query::sources;
 use crate::render::events::Format;
 use crate::render::facts::Answer;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options};
+use crate::run::source::unread;
 
 /// Say how a run was configured, with the record, launch command or plan that says each fact.
 ///
@@ -27,12 +27,8 @@ use crate::run::{self, Options};
 
 Exit codes: 0 answered, 1 no such fact, 2 wrong usage or nothing readable, 3 answered, but a source could not be read.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Only facts whose name matches this glob: 'hicache*', 'load_*'.
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
@@ -45,32 +41,27 @@ pub struct Args {
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
     let glob = args.name.as_deref().map(globset::Glob::new).transpose().context("--name")?;
     let matcher = glob.map(|g| g.compile_matcher());
-    let run = run::open(&runs, &options)?;
-    let sources = sources::of(&run, &options, args.store.as_deref())?;
-    let (mut table, not_read) = collect::table(&sources, &run);
-    let mut partial = false;
-    for file in not_read.iter().chain(run.not_read.iter().filter(|n| n.failure)) {
-        partial |= file.failure;
-        writeln!(err, "corr: {}: {}", terminal(&file.name), terminal(&file.why))?;
+    let opened = Opened::new(&args.runs, &args.reading)?;
+    let run = &args.runs.run;
+    let (mut table, not_read) = collect::table(&opened.sources, &opened.run);
+    for note in &opened.sources.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
+    let partial = not_read.iter().chain(&opened.sources.not_read).any(|n| n.failure);
+    for (name, why) in unread(not_read.iter().chain(opened.sources.not_read.iter().filter(|n| n.failure)), []) {
+        writeln!(err, "corr: {}: {}", terminal(&name), terminal(&why))?;
     }
     let nothing = table.rows.is_empty();
-    if nothing && run.sources.is_empty() {
-        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.run))?;
+    if nothing && opened.run.sources.is_empty() && opened.is_empty() {
+        writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(run))?;
         return Ok(exit::ERROR);
     }
     if let Some(worker) = args.worker.as_deref().filter(|w| !table.workers().contains(w)) {
@@ -82,9 +73,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
     let empty = table.rows.is_empty() && (!args.all || table.unknown.is_empty());
     if empty {
         let why = if nothing { "no source says how it was configured" } else { "no source says a fact of this name" };
-        writeln!(err, "corr: {}: {why}; --all says where it would be found", terminal(&args.run))?;
+        writeln!(err, "corr: {}: {why}; --all says where it would be found", terminal(run))?;
     } else {
-        Answer { table: &table, run: &args.run, named: args.name.is_some(), all: args.all }.write(args.format, Paint::new(color), out)?;
+        Answer { table: &table, run, named: args.name.is_some(), all: args.all }.write(args.format, Paint::new(color), out)?;
         out.flush()?;
     }
     Ok(match (partial, empty) {

@@ -107,8 +107,11 @@ fn plan(args: &Args) -> anyhow::Result<Follow> {
         Required::Metrics => Require::Metrics,
     };
     plan.expect_metric.clone_from(&args.expect_metric);
-    if !args.tz.is_empty() {
-        plan.zone = Some(super::query::zone_of_flags(&args.tz)?);
+    if let Some(of_source) = args.reading.tz.iter().find(|zone| zone.contains('=')) {
+        bail!("--tz {}: --follow takes one zone for all files, as --tz ZONE", terminal(of_source));
+    }
+    if !args.reading.tz.is_empty() {
+        plan.zone = Some(super::query::zone_of_flags(&args.reading.tz)?);
     }
     Ok(plan)
 }

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{exit, grouped};
+use super::exit;
+use super::flags::Reading;
 use crate::metrics::anchors;
+use crate::render::number::grouped;
 use crate::render::safe;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
@@ -28,9 +30,6 @@ pub struct Args {
     /// Run directory, files, globs in quotes, or `-` for standard input.
     #[arg(required = true, value_name = "RUN")]
     pub run: Vec<String>,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
     /// Keep the text of every source in the index too, bodies and credentials masked.
     #[arg(long)]
     pub embed_text: bool,
@@ -41,20 +40,16 @@ pub struct Args {
     /// Make the whole index anew.
     #[arg(long)]
     pub rebuild: bool,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
-    if args.store.is_none() && args.run.iter().any(|r| r == "-") {
+    if args.reading.store.is_none() && args.run.iter().any(|r| r == "-") {
         anyhow::bail!("the index of standard input needs a place: `--store DIR`; ask it by `corr query DIR QUERY --store DIR`");
     }
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let options = args.reading.options();
     if let Some(place) = &args.shards {
         return shards(args, options, place, err);
     }
@@ -65,7 +60,7 @@ pub fn run(args: &Args, err: &mut dyn Write) -> anyhow::Result<i32> {
         return Ok(code);
     }
     let how = UpdateOptions { embed_text: args.embed_text, rebuild: args.rebuild };
-    let report = build(&opened, &options, args.store.clone(), how, err)?;
+    let report = build(&opened, &options, args.reading.store.clone(), how, err)?;
     let failures = failures(&opened.not_read, &report.failures, err)?;
     Ok(if failures > 0 { exit::PARTIAL } else { exit::FOUND })
 }
@@ -82,7 +77,7 @@ fn shards(args: &Args, options: Options, place: &str, err: &mut dyn Write) -> an
 
     use crate::tables::sql::{Asking, shards};
 
-    let asking = Arc::new(Asking::new(args.run.clone(), options, args.store.clone(), 0));
+    let asking = Arc::new(Asking::new(args.run.clone(), options, args.reading.store.clone(), 0));
     let written = shards::write(&asking, place, corr_sql::Limits { memory: 1 << 30, threads: super::sql::threads() })?;
     let told = asking.told();
     told.say(err)?;

@@ -6,11 +6,14 @@ pub mod edges;
 mod endpoints;
 pub mod export;
 pub mod facts;
+pub mod flags;
 mod follow;
 pub mod index;
+mod line;
 pub mod man;
 pub mod metrics;
 pub mod note;
+mod opened;
 pub mod pager;
 pub mod probe;
 pub mod query;
@@ -19,6 +22,7 @@ mod query_cluster;
 mod query_metrics;
 pub mod ready;
 pub mod report;
+mod samples;
 pub mod schema;
 pub mod scrape;
 pub mod serve;
@@ -28,15 +32,16 @@ pub mod sources;
 pub mod sql;
 pub mod timeline;
 pub mod trace;
-pub(crate) mod window;
 
 use std::io::Write;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::query::Nothing;
 use crate::render::paint::When;
+use crate::render::safe::terminal;
 
-/// Exit codes (DESIGN.md 10).
+/// Exit codes.
 pub mod exit {
     /// Found, or done.
     pub const FOUND: i32 = 0;
@@ -131,6 +136,16 @@ enum Command {
 
 /// Runs a parsed command line; gives the exit code.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
+    match command(cli, out, err, now) {
+        Err(error) if error.is::<Nothing>() => {
+            writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+            Ok(exit::NOTHING)
+        }
+        done => done,
+    }
+}
+
+fn command(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     match cli.command {
         Command::Sources(args) => sources::run(&args, cli.color, out, err),
         Command::Query(args) => query::run(&args, cli.color, out, err, now),
@@ -160,28 +175,4 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyh
             Ok(exit::FOUND)
         }
     }
-}
-
-/// A whole number that may be negative, grouped likewise.
-pub fn grouped_signed(n: f64) -> String {
-    let digits = grouped(n.abs() as u64);
-    if n < 0.0 { format!("-{digits}") } else { digits }
-}
-
-/// A number with blanks between groups of three digits.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// `1 run`, `2 000 runs`.
-pub fn counted(n: u64, one: &str) -> String {
-    format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
 }

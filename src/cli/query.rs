@@ -2,39 +2,43 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use corr_parsers::clock::{How, Rule, read_rule};
 use serde_json::{Value as Json, json};
 
+use super::flags::{self, Around, Runs, Series};
+use super::line::Line;
+use super::opened::{Lives, times};
 #[cfg(feature = "cluster")]
 use super::query_cluster;
 use super::query_metrics::{self, Joined, Wanted};
-use super::window::{Flags, Known, Times};
-use super::{exit, grouped, index, window};
-use crate::metrics::common::Covers;
+use super::{exit, index};
+use crate::metrics::read;
 use crate::query::answer::{self, Answer, Question, Sort, Window};
 use crate::query::expr::Expr;
 use crate::query::fetch::{Context, Lost, Reading};
 use crate::query::matches::Matcher;
 use crate::query::sources::{self, Sources};
-use crate::query::{grammar, locate, names, timespec};
+use crate::query::{grammar, names, timespec, window};
 use crate::readiness::windows;
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Format, Style, Writer};
 use crate::render::metrics::bins::{self, Bin};
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
-use crate::run::{self, Options};
+use crate::run;
 use crate::store::update::UpdateOptions;
 
 /// Find events of a run by words, fields, ids and time.
 ///
 /// An unindexed run is scanned, an indexed one is asked by its index; the answers are the same.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("span", |span| span.default_value("5s")))]
+#[command(mut_arg("metrics", |metrics| metrics.help("Put series beside events: the sample before and after each, of the same worker; with --histogram or a window what they did in it. Selectors as in `corr metrics`, comma separated")))]
 #[command(after_long_help = "The query language:
   retract requests            both words, in any case
   \"retract requests\"          the phrase
@@ -55,32 +59,15 @@ Examples:
   journalctl -u sglang -o json --all | corr query - 'kind:retract*'
   corr query s3://bucket/r42 'level:>=warn' --cluster df://head:50050      over shards that `corr index --shards` wrote")]
 pub struct Args {
-    /// Run directory, file, glob in quotes, or `-` for standard input.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// What to find; several arguments are joined by blanks. Nothing finds every event. Before a query that begins with `-` write `--`.
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
-    /// Only events that may lie at or after this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// Only events that may lie before this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or of `common`: what
-    /// all sources of events, and the captures of --metrics, cover.
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
-    /// Only events around one event, by its locator as corr prints it (`path:line`), or around the stretch of a citation of --metrics; `±2s`
-    /// behind it is its --span.
-    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
-    pub around: Option<String>,
-    /// How long before and after the event of --around.
-    #[arg(long, value_name = "DURATION", default_value = "5s")]
-    pub span: String,
+    #[command(flatten)]
+    pub when: flags::Window,
+    #[command(flatten)]
+    pub around: Around,
     /// Show this many records after each hit, from the same source.
     #[arg(short = 'A', value_name = "N", default_value_t = 0)]
     pub after: usize,
@@ -105,13 +92,8 @@ pub struct Args {
     /// Order: `time`, `-time` (latest first), a field, or `-FIELD` (largest first).
     #[arg(long, value_name = "KEY", default_value = "time", allow_hyphen_values = true)]
     pub sort: String,
-    /// Put series beside events: the sample before and after each, of the same worker; with --histogram or a window what they did in it.
-    /// Selectors as in `corr metrics`, comma separated.
-    #[arg(long, value_name = "SELECTORS")]
-    pub metrics: Vec<String>,
-    /// Say which worker an endpoint is, where nothing else shows it.
-    #[arg(long, value_name = "ENDPOINT=WORKER", requires = "metrics")]
-    pub map: Vec<String>,
+    #[command(flatten)]
+    pub series: Series,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -121,18 +103,11 @@ pub struct Args {
     /// Build or refresh the index first.
     #[arg(long)]
     pub index: bool,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
     /// Search and show prompts, responses, header values and credentials, which are withheld otherwise.
     #[arg(long)]
     pub bodies: bool,
-    /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: flags::Reading,
     /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
     #[arg(long, value_name = "df://HOST:PORT")]
     pub cluster: Option<String>,
@@ -145,14 +120,10 @@ impl Args {
     /// The arguments of `corr query RUN`, with nothing else said.
     pub(crate) fn of(run: &str) -> Args {
         Args {
-            run: run.to_string(),
+            runs: Runs { run: run.to_string(), also: Vec::new() },
             query: Vec::new(),
-            also: Vec::new(),
-            since: None,
-            until: None,
-            window: None,
-            around: None,
-            span: "5s".into(),
+            when: flags::Window::default(),
+            around: Around { around: None, span: "5s".into() },
             after: 0,
             before: 0,
             context: 0,
@@ -161,15 +132,12 @@ impl Args {
             histogram: None,
             fields: Vec::new(),
             sort: "time".into(),
-            metrics: Vec::new(),
-            map: Vec::new(),
+            series: Series::default(),
             format: Format::Text,
             explain: false,
             index: false,
-            store: None,
             bodies: false,
-            tz: Vec::new(),
-            format_of: Vec::new(),
+            reading: flags::Reading::default(),
             cluster: None,
             patience: "300s".into(),
         }
@@ -191,9 +159,12 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return super::sql::not_built("a cluster", "cluster", err);
     }
     drop(asked);
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let wanted = Wanted::read(&args.series)?;
+    let runs = args.runs.all();
+    let options = args.reading.options();
+    let store = args.reading.store.as_deref();
+    // The run is looked into once, and not at all where its index can answer.
+    let mut run = None;
     if args.index {
         if runs.iter().any(|r| r == "-") {
             bail!("--index: the index of standard input needs a place; index it with `corr index - --store DIR`");
@@ -202,31 +173,38 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         if let Some(code) = index::nothing_to_read(&opened, err)? {
             return Ok(code);
         }
-        index::build(&opened, &options, args.store.clone(), UpdateOptions::default(), err)?;
+        index::build(&opened, &options, args.reading.store.clone(), UpdateOptions::default(), err)?;
+        run = Some(opened);
+    } else if wanted.is_some() {
+        run = Some(sources::looked_into(&runs, &options, store)?);
     }
-    let wanted = Wanted::read(&args.metrics, &args.map)?;
-    let opened = wanted.as_ref().map(|_| run::open(&runs, &options)).transpose()?;
-    let mut sources = match &opened {
-        Some(run) => sources::of(run, &options, args.store.as_deref())?,
-        None => sources::open(&runs, &options, args.store.as_deref())?,
+    let mut sources = match &run {
+        Some(run) => sources::of(run, &options, store)?,
+        None => sources::open(&runs, &options, store)?,
     };
     if sources.sources.is_empty() {
-        let opened = run::open(&runs, &options)?;
-        return Ok(index::nothing_to_read(&opened, err)?.unwrap_or(exit::ERROR));
+        let opened = match run {
+            Some(run) => run,
+            None => sources::looked_into(&runs, &options, store)?,
+        };
+        return match index::nothing_to_read(&opened, err)? {
+            Some(code) => Ok(code),
+            None => bail!("{}: nothing that could be read", safe::terminal(&args.runs.words())),
+        };
     }
-    let joined = wanted
-        .as_ref()
-        .zip(opened.as_ref())
-        .map(|(wanted, run)| wanted.join(run, &options, args.store.as_deref(), &sources))
-        .transpose()?;
-    let Asked { question, answer, how } = match ask(args, expr, &sources, joined.as_ref(), now)? {
-        Ok(asked) => asked,
-        Err(none) => {
-            writeln!(err, "corr: {}", safe::terminal(&none))?;
-            return Ok(exit::NOTHING);
+    let read = match (&wanted, &run) {
+        (Some(wanted), Some(run)) => {
+            let mut read = read::read(run, &options, store, wanted.selectors(), false, || Ok(&sources))?;
+            // Of the store as a whole the sources have said it.
+            read.asked.notes.retain(|note| !sources.notes.contains(note));
+            Some(read)
         }
+        _ => None,
     };
-    if let Some(how) = how.filter(|_| args.around.is_some() || args.window.as_deref() == Some("common")) {
+    let joined = wanted.as_ref().zip(read.as_ref()).map(|(wanted, read)| wanted.join(read, &sources));
+    let lives = || windows::of_run(&sources::looked_into(&runs, &options, store)?, &sources, &options, store);
+    let Asked { question, answer, how } = ask(args, expr, &sources, joined.as_ref(), now, &lives)?;
+    if let Some(how) = how.filter(|_| args.around.around.is_some() || args.when.window.as_deref() == Some("common")) {
         writeln!(err, "corr: {}", safe::terminal(&how))?;
     }
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
@@ -251,59 +229,40 @@ pub(crate) struct Asked {
     pub how: Option<String>,
 }
 
-/// Asks sources that are open; or says why there is no such window.
+/// Asks sources that are open.
 pub(crate) fn ask(
     args: &Args,
     expr: Expr,
     sources: &Sources,
     joined: Option<&Joined<'_>>,
     now: i64,
-) -> anyhow::Result<Result<Asked, String>> {
-    let times = times(args, sources, joined)?;
-    if let Some(none) = times.none {
-        return Ok(Err(none));
-    }
-    let window = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
+    lives: Lives<'_>,
+) -> anyhow::Result<Asked> {
+    let times = times(args.around.flags(&args.when), sources, &args.runs.run, joined, lives)?;
+    let window = window::resolve(&times, zone_of_flags(&args.reading.tz)?, now, sources)?;
+    let (question, answer) = ask_in(args, expr, sources, window)?;
+    Ok(Asked { question, answer, how: times.how })
+}
+
+/// Asks sources in a window that is known.
+pub(crate) fn ask_in(args: &Args, expr: Expr, sources: &Sources, window: Window) -> anyhow::Result<(Question, Answer)> {
     let question = Question { window, ..question(args, expr)? };
     let answer = answer::ask(&question, &sources.sources)?;
-    Ok(Ok(Asked { question, answer, how: times.how }))
+    Ok((question, answer))
 }
 
 /// Writes an answer as `--format json` has it.
-pub(crate) fn write_json(args: &Args, asked: &Asked, sources: &Sources, started: Instant, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn write_json(
+    args: &Args,
+    (question, answer): (&Question, &Answer),
+    sources: &Sources,
+    started: Instant,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let text = args.query.join(" ");
-    let told = Told { args, text: &text, question: &asked.question, answer: &asked.answer, sources, started, joined: None };
+    let told = Told { args, text: &text, question, answer, sources, started, joined: None };
     told.write(When::Never, out)?;
     Ok(())
-}
-
-fn times(args: &Args, sources: &Sources, joined: Option<&Joined<'_>>) -> anyhow::Result<Times> {
-    let flags = Flags {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        around: args.around.as_deref(),
-        span: &args.span,
-    };
-    let covers = || {
-        let mut covers = Covers::default();
-        covers.add_logs(&sources.sources);
-        if let Some(joined) = joined {
-            joined.cover(&mut covers);
-        }
-        Ok(covers)
-    };
-    let stamp = |event: &str| match joined.and_then(|joined| joined.stamp_of_citation(event)) {
-        Some(stamp) => stamp,
-        None => locate::stamp(event, sources, &args.run),
-    };
-    let known = Known {
-        declared: &sources.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), sources)),
-        stamp: &stamp,
-        covers: &covers,
-    };
-    Times::read(flags, &known)
 }
 
 fn question(args: &Args, expr: Expr) -> anyhow::Result<Question> {
@@ -348,7 +307,7 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// The zone in which civil times on the command line are read: the plain `--tz`, else UTC.
-pub(super) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
+pub(crate) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     match flags.iter().rev().find(|f| !f.contains('=')) {
         None => Ok(Rule::Fixed(0)),
         Some(text) => read_rule(text).with_context(|| crate::run::declared::bad_zone(text)),
@@ -531,8 +490,11 @@ impl Told<'_> {
         let scanned = sources.sources.iter().filter(|s| s.unindexed).count();
         if scanned > 0 {
             let bytes: u64 = answer.asking.iter().map(|a| a.scanned).sum();
-            let runs = safe::terminal(&args.run).into_owned();
-            let hint = if args.run == "-" { String::new() } else { format!("; `corr index {runs}` makes later questions faster") };
+            let index = Line::of("corr index").words(&args.runs.all()).reading(&args.reading).text();
+            let hint = match args.runs.all().iter().any(|run| run == "-") {
+                true => String::new(),
+                false => format!("; `{}` makes later questions faster", safe::terminal(&index)),
+            };
             writeln!(err, "scanned {scanned} of {} sources without an index, {:.1} MB{hint}", sources.sources.len(), bytes as f64 / 1e6)?;
         }
         let mut failures = index::failures(&sources.not_read, &[], err)?;
@@ -576,16 +538,18 @@ pub(super) fn of_what(
     err: &mut dyn Write,
 ) -> anyhow::Result<()> {
     if question.window != Window::default() {
-        let edge =
-            if answer.at_edge > 0 { format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge)) } else { String::new() };
+        let edge = match answer.at_edge {
+            0 => String::new(),
+            n => format!("; {} of the hits reach over an edge of it", grouped(n)),
+        };
         writeln!(err, "window {}{edge}", window::interval(question.window))?;
     }
     let (shown, of, what) = match values {
         Some((values, shown)) => (shown, values, " values"),
         None => (shown, answer.total, ""),
     };
-    let cut = question.limit > 0 && question.limit as u64 <= of;
     if shown < of {
+        let cut = question.limit > 0 && question.limit as u64 <= of;
         let hint = if cut { "; --limit 0 for all" } else { "" };
         writeln!(err, "showing {} of {}{what}{hint}", grouped(shown), grouped(of))?;
     }

@@ -9,11 +9,11 @@ use corr_sql::Engine;
 use serde_json::{Value as Json, json};
 
 use super::query::{Args, of_what, terminal_width, zone_of_flags};
-use super::window::Times;
 use super::{exit, grouped, sql};
 use crate::query::answer::{Answer, Question, Sort, Window};
 use crate::query::names::{self, Known};
 use crate::query::timespec;
+use crate::query::window::Times;
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Block, Style, Writer};
 use crate::render::paint::{Paint, When};
@@ -39,10 +39,11 @@ pub fn run(
         bail!("{flag}: not asked of a cluster; {instead}");
     }
     let times = times(args)?;
-    let zone = zone_of_flags(&args.tz)?;
+    let zone = zone_of_flags(&args.reading.tz)?;
     let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
     functions::asking().into_iter().for_each(|function| engine.add_function(function));
-    let shards = shards::add(&mut engine, std::slice::from_ref(&args.run))?;
+    let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
+    anyhow::ensure!(shards.has_records(), "{}: the shards hold no record; `corr sql --cluster` has what they hold", args.runs.run);
     let (run_start, run_end) = if times.of_run() { hits::extent(&engine)? } else { (None, None) };
     let context = timespec::Context { run_start, run_end, now, zone, anchors: times.anchors.clone() };
     let window = if times.open() { Window::default() } else { window(&times, &context)? };
@@ -64,20 +65,20 @@ pub fn run(
 /// A flag that is not asked there, and what to do instead.
 fn refused(args: &Args) -> Option<(&'static str, &'static str)> {
     let beside = args.after + args.before + args.context > 0;
-    let of_source = args.tz.iter().any(|tz| tz.contains('='));
+    let of_source = args.reading.tz.iter().any(|tz| tz.contains('='));
     let flags = [
-        (args.run == "-", "-", "name a place of shards, which `corr index --shards` writes"),
-        (!args.also.is_empty(), "--also", "write both runs to one place by `corr index --shards`: they are asked together"),
-        (args.window.is_some(), "--window", "give the ends of the window by --since and --until"),
-        (args.around.is_some(), "--around", "give the time around it by --since and --until"),
+        (args.runs.run == "-", "-", "name a place of shards, which `corr index --shards` writes"),
+        (!args.runs.also.is_empty(), "--also", "write both runs to one place by `corr index --shards`: they are asked together"),
+        (args.when.window.is_some(), "--window", "give the ends of the window by --since and --until"),
+        (args.around.around.is_some(), "--around", "give the time around it by --since and --until"),
         (beside, "-A, -B, -C", "`corr query` without --cluster has the records beside a hit, where the run is"),
-        (!args.metrics.is_empty(), "--metrics", "ask the table `samples` by `corr sql --cluster`"),
+        (!args.series.metrics.is_empty(), "--metrics", "ask the table `samples` by `corr sql --cluster`"),
         (args.index, "--index", "shards are written by `corr index RUN --shards PLACE`"),
-        (args.store.is_some(), "--store", "a store is of one machine; RUN names a place of shards"),
+        (args.reading.store.is_some(), "--store", "a store is of one machine; RUN names a place of shards"),
         (args.bodies, "--bodies", "shards hold none: ask where the run is, without --cluster"),
         (of_source, "--tz SOURCE=ZONE", "stamps are placed when shards are written: `corr index RUN --shards PLACE --tz …`"),
         (
-            !args.format_of.is_empty(),
+            !args.reading.format_of.is_empty(),
             "--format-of",
             "records are read when shards are written: `corr index RUN --shards PLACE --format-of …`",
         ),
@@ -89,7 +90,7 @@ fn times(args: &Args) -> anyhow::Result<Times> {
     let parse = |text: &Option<String>, flag: &str| {
         text.as_deref().map(|text| timespec::parse(text).with_context(|| format!("--{flag}"))).transpose()
     };
-    Ok(Times { since: parse(&args.since, "since")?, until: parse(&args.until, "until")?, ..Times::default() })
+    Ok(Times { since: parse(&args.when.since, "since")?, until: parse(&args.when.until, "until")?, ..Times::default() })
 }
 
 fn window(times: &Times, context: &timespec::Context) -> anyhow::Result<Window> {

@@ -1,18 +1,17 @@
 //! `corr query --metrics`: series beside the events of a question.
 
 use std::io::Write;
-use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use corr_metrics::select::Selector;
 use corr_parsers::stamp::Stamp;
 
-use crate::metrics::anchors;
+use super::flags::{Series, selectors};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
 use crate::metrics::common::Covers;
 use crate::metrics::figures;
-use crate::metrics::logged;
+use crate::metrics::read::Read;
 use crate::metrics::span::{Coverage, Span};
 use crate::metrics::workers::{self, Mapped, Said, Worker};
 use crate::query::answer::Window;
@@ -20,7 +19,6 @@ use crate::query::sources::Sources;
 use crate::render::metrics::{Figured, Row};
 use crate::render::safe::terminal;
 use crate::render::shown::Shown;
-use crate::run::{Options, Run};
 
 /// What is joined, read from the flags.
 #[derive(Debug)]
@@ -31,22 +29,19 @@ pub struct Wanted {
 
 /// The captures that are joined; kept apart from what borrows them.
 pub struct Joined<'r> {
-    asked: Asked<'r>,
+    asked: &'r Asked<'r>,
     workers: Vec<Worker>,
     wanted: &'r Wanted,
     /// What shows why a field of log records was not found.
-    said: Vec<String>,
+    said: &'r [String],
 }
 
 impl Wanted {
     /// Reads `--metrics` and `--map`; `None` if no series is wanted.
-    pub fn read(metrics: &[String], map: &[String]) -> anyhow::Result<Option<Wanted>> {
-        let mut selectors = Vec::new();
-        for text in metrics.iter().flat_map(|list| split(list)) {
-            selectors.push(Selector::parse(text).context("--metrics")?);
-        }
+    pub fn read(series: &Series) -> anyhow::Result<Option<Wanted>> {
+        let selectors = selectors(&series.metrics, "metrics")?;
         let mut said = Vec::new();
-        for text in map {
+        for text in &series.map {
             // A URL may hold `=`; a worker's name does not.
             let Some((endpoint, worker)) = text.rsplit_once('=') else {
                 bail!("--map {text}: write ENDPOINT=WORKER, the endpoint by its name or URL as `corr metrics` prints it");
@@ -56,53 +51,21 @@ impl Wanted {
         Ok((!selectors.is_empty()).then_some(Wanted { selectors, said }))
     }
 
-    /// Reads the captures.
-    pub fn join<'r>(&'r self, run: &'r Run, options: &Options, store: Option<&Path>, sources: &Sources) -> anyhow::Result<Joined<'r>> {
-        let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-        let mut asked = Asked::by(run, store, &self.selectors);
-        // Of the store as a whole the sources have said it.
-        asked.notes.retain(|note| !sources.notes.contains(note));
-        anchors::settle(run, options, store, &mut asked)?;
-        let mut said = Vec::new();
-        if logged::asked(&self.selectors) {
-            let mut logged = logged::read(&self.selectors, sources);
-            said = std::mem::take(&mut logged.said);
-            asked.add_logged(run, logged);
-        }
-        Ok(Joined { asked, workers, wanted: self, said })
+    pub fn selectors(&self) -> &[Selector] {
+        &self.selectors
     }
-}
 
-/// Selectors between commas that stand outside braces and quotes.
-pub(super) fn split(list: &str) -> Vec<&str> {
-    let (mut out, mut start, mut depth) = (Vec::new(), 0, 0);
-    let mut quote: Option<char> = None;
-    let mut escaped = false;
-    for (at, c) in list.char_indices() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (Some(_), '\\') => escaped = true,
-            (Some(q), c) if c == q => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'' | '`') => quote = Some(c),
-            (None, '{') => depth += 1,
-            (None, '}') => depth -= 1,
-            (None, ',') if depth <= 0 => {
-                out.push(&list[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
+    /// Takes the series out of what was read for them.
+    pub fn join<'r>(&'r self, read: &'r Read<'r>, sources: &Sources) -> Joined<'r> {
+        let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
+        Joined { asked: &read.asked, workers, wanted: self, said: &read.said }
     }
-    out.push(&list[start..]);
-    out.retain(|part| !part.trim().is_empty());
-    out
 }
 
 impl Joined<'_> {
     /// The series, by worker.
     pub fn beside(&self) -> Beside<'_> {
-        Beside::new(&self.asked, &self.wanted.selectors, &self.workers, &self.wanted.said)
+        Beside::new(self.asked, &self.wanted.selectors, &self.workers, &self.wanted.said)
     }
 
     /// The stretch of time that a citation of a series names; `None` if the text is no citation.
@@ -122,6 +85,23 @@ impl Joined<'_> {
         self.asked.hits(&self.wanted.selectors)
     }
 
+    /// Says which series are not there.
+    pub fn tell_missing(&self, err: &mut dyn Write) -> anyhow::Result<()> {
+        for line in self.said {
+            writeln!(err, "corr: --metrics: {}", terminal(line))?;
+        }
+        let captured = self.asked.captures.iter().any(|c| !c.is_log());
+        for selector in self.wanted.selectors.iter().filter(|s| self.asked.hits(std::slice::from_ref(s)).is_empty()) {
+            let why = match (selector.of_log(), captured) {
+                (true, _) => "no record has such a field as a number",
+                (false, false) => "the run holds no metric capture that could be read",
+                (false, true) => "no such series; `corr metrics` lists those that there are",
+            };
+            writeln!(err, "corr: --metrics {}: {why}", terminal(&selector.text))?;
+        }
+        Ok(())
+    }
+
     /// Says what was joined with what, and what could not be.
     pub fn tell(&self, beside: &Beside<'_>, err: &mut dyn Write) -> anyhow::Result<()> {
         for note in &self.asked.notes {
@@ -130,16 +110,7 @@ impl Joined<'_> {
         for not_read in &self.asked.not_read {
             writeln!(err, "corr: {}: {}; {}", terminal(&not_read.name), terminal(&not_read.why), terminal(&not_read.next))?;
         }
-        for line in &self.said {
-            writeln!(err, "corr: --metrics: {}", terminal(line))?;
-        }
-        if self.asked.captures.is_empty() && self.wanted.selectors.iter().all(Selector::of_log) {
-            writeln!(err, "corr: --metrics: no record has such a field as a number")?;
-        } else if self.asked.captures.is_empty() {
-            writeln!(err, "corr: --metrics: the run holds no metric capture that could be read")?;
-        } else if beside.endpoints.is_empty() {
-            writeln!(err, "corr: --metrics: no such series; `corr metrics` lists those that there are")?;
-        }
+        self.tell_missing(err)?;
         for said in &self.wanted.said {
             let known = self
                 .asked
@@ -171,7 +142,8 @@ impl Joined<'_> {
                 }
             }
         }
-        for captured in &self.asked.captures {
+        let hits = self.hits();
+        for captured in self.asked.captures.iter().filter(|captured| hits.iter().any(|hit| std::ptr::eq(hit.captured, *captured))) {
             if captured.dial().to_utc().is_none() {
                 writeln!(
                     err,
@@ -229,16 +201,4 @@ pub fn put(event: &mut Shown, beside: &Beside<'_>) {
         (Some(worker), Some(_)) if !beside.knows(worker) => Err(format!("no endpoint with these series is {worker}")),
         (Some(worker), Some(stamp)) => Ok(beside.of(worker, stamp)),
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn selectors_stand_between_commas() {
-        assert_eq!(split("a,b{x=\"1,2\",y='}'},c"), ["a", "b{x=\"1,2\",y='}'}", "c"]);
-        assert_eq!(split("a{x=\"\\\",\"}"), ["a{x=\"\\\",\"}"]);
-        assert!(split(" , ").is_empty());
-    }
 }

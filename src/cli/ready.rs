@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::bail;
-use corr_parsers::stamp::Stamp;
 use corr_readiness::claim::{self, Answer, Claim};
 use corr_readiness::{Instant, Invocation, Options as Servers, UnitHistory};
 
 use super::exit;
+use super::flags::Reading;
 use super::follow::{self, Required};
-use super::query::zone_of_flags;
-use super::window::{self, Flags, Known, Times};
-use crate::evidence;
-use crate::metrics::common::Covers;
-use crate::query::sources::{self, Sources};
+use super::opened::Opened;
+use crate::query::window::Flags;
 use crate::query::{suggest, timespec};
 use crate::readiness::places::Places;
 use crate::readiness::{self, Readiness, windows};
@@ -23,7 +19,7 @@ use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::readiness::{Claimed, Lives, Unit, extent};
 use crate::render::safe::terminal;
-use crate::run::{self, Options};
+use crate::run::source::unread;
 
 /// Say of every start, stop and restart of a server when each step happened, how well that is known, and which bytes say so.
 ///
@@ -51,7 +47,7 @@ pub struct Args {
     pub run: Option<String>,
     /// Watch while it happens: files through rotation and truncation, the journal, /health and /metrics; ends when the requirement holds for every unit (0),
     /// a unit failed or the time is over (1), or it cannot be known (4).
-    #[arg(long, conflicts_with_all = ["since", "until", "within", "outage_max", "no_restarts", "store"])]
+    #[arg(long, conflicts_with_all = ["since", "until", "within", "outage_max", "no_restarts", "server", "description", "limit", "store", "format_of"])]
     pub follow: bool,
     /// With --follow: an endpoint of metrics, as URL or UNIT=URL.
     #[arg(long, value_name = "URL", requires = "follow")]
@@ -63,13 +59,13 @@ pub struct Args {
     #[arg(long, requires = "follow")]
     pub journal: bool,
     /// With --follow: how long at most.
-    #[arg(long, value_name = "DURATION", default_value = "10m")]
+    #[arg(long, value_name = "DURATION", default_value = "10m", requires = "follow")]
     pub timeout: String,
     /// With --follow: from one poll of an endpoint to the next.
-    #[arg(long, value_name = "DURATION", default_value = "1s")]
+    #[arg(long, value_name = "DURATION", default_value = "1s", requires = "follow")]
     pub every: String,
     /// With --follow: what must hold of every unit.
-    #[arg(long, value_enum, default_value_t = Required::Ready)]
+    #[arg(long, value_enum, default_value_t = Required::Ready, requires = "follow")]
     pub require: Required,
     /// With --follow: a metric that must appear; a negative answer says whether it is lazy or missing.
     #[arg(long, value_name = "NAME", requires = "follow")]
@@ -107,15 +103,8 @@ pub struct Args {
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 impl Args {
@@ -132,39 +121,29 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     }
     let claims = claims(args)?;
     let servers = servers(args)?;
-    let mut runs = vec![args.name().to_string()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
-    // A store that was moved without its run has no captures.
-    let moved = args.store.is_some() && args.name() != "-" && !std::path::Path::new(args.name()).exists();
-    let opened = if moved { run::open(&runs, &options).ok() } else { Some(run::open(&runs, &options)?) };
-    let sources = match &opened {
-        Some(run) => sources::of(run, &options, args.store.as_deref())?,
-        None => sources::open(&runs, &options, args.store.as_deref())?,
-    };
-    let asked = opened.as_ref().map(|run| evidence::captures(run, &options, args.store.as_deref())).transpose()?;
-    if sources.sources.is_empty() && asked.as_ref().is_none_or(|asked| asked.captures.is_empty()) {
+    let runs: Vec<String> = args.run.iter().chain(&args.also).cloned().collect();
+    let opened = Opened::of(&runs, &args.reading)?;
+    let captures = opened.captures()?;
+    let sources = &opened.sources;
+    if sources.sources.is_empty() && captures.captures.is_empty() {
         writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(args.name()))?;
         return Ok(exit::ERROR);
     }
-    let window = window(args, &sources, now)?;
-    let found = readiness::gather(&sources, opened.as_ref().zip(asked.as_ref()), servers);
-    let mut worst = exit::FOUND;
-    let mut not_read: Vec<(&str, String)> = Vec::new();
-    let of_captures = asked.iter().flat_map(|asked| &asked.not_read);
-    for file in sources.not_read.iter().filter(|file| file.failure).chain(of_captures) {
-        not_read.push((&file.name, file.why.clone()));
+    let window = window(args, &opened, now)?;
+    let found = readiness::gather(sources, Some((&opened.run, &captures)), servers);
+    for note in sources.notes.iter().chain(&captures.notes) {
+        writeln!(err, "corr: {}", terminal(note))?;
     }
-    for source in &sources.sources {
-        if let Err(why) = source.bytes() {
-            not_read.push((&source.name, why.to_string()));
-        }
-        not_read.extend(source.damage().map(|why| (source.name.as_str(), why.to_string())));
-    }
+    let of_sources = sources.sources.iter().flat_map(|source| {
+        let failed = source.bytes().err().map(str::to_string).into_iter().chain(source.damage().map(str::to_string));
+        failed.map(|why| (source.name.clone(), why)).collect::<Vec<_>>()
+    });
+    let of_sources: Vec<(String, String)> = of_sources.collect();
+    let failures = sources.not_read.iter().filter(|file| file.failure).chain(&captures.not_read);
+    let mut not_read = unread(failures, of_sources.iter().map(|(name, why)| (name, why)));
     not_read.sort();
-    not_read.dedup();
+    let mut worst = if not_read.is_empty() { exit::FOUND } else { exit::PARTIAL };
     for (name, why) in &not_read {
-        worst = exit::PARTIAL;
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
     let Some((units, others)) = chosen(args, &found, window, err)? else { return Ok(exit::graver(worst, exit::NOTHING)) };
@@ -173,8 +152,7 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return Ok(exit::graver(worst, exit::NOTHING));
     }
     let claimed: Vec<Claimed> = units.iter().flat_map(|unit| claims.iter().map(|claim| judge(unit, claim, window))).collect();
-    let captures = asked.as_ref().map_or(&[][..], |asked| &asked.captures);
-    let places = Places::new(&cites(&found, &units, &claimed), &sources, captures);
+    let places = Places::new(&cites(&found, &units, &claimed), sources, &captures.captures);
     let lives = Lives {
         run: args.name(),
         history: &found.history,
@@ -246,13 +224,10 @@ fn servers(args: &Args) -> anyhow::Result<Servers> {
 }
 
 /// The times that were asked about.
-fn window(args: &Args, sources: &Sources, now: i64) -> anyhow::Result<(Option<i64>, Option<i64>)> {
-    let flags = Flags { since: args.since.as_deref(), until: args.until.as_deref(), window: None, around: None, span: "" };
-    let stamp = |_: &str| -> anyhow::Result<Stamp> { bail!("no event is asked about") };
-    let known = Known { declared: &sources.declared, phases: &|| Ok(Vec::new()), stamp: &stamp, covers: &|| Ok(Covers::default()) };
-    let times = Times::read(flags, &known)?;
-    let resolved = window::resolve(&times, zone_of_flags(&args.tz)?, now, sources)?;
-    Ok((resolved.since, resolved.until))
+fn window(args: &Args, opened: &Opened, now: i64) -> anyhow::Result<(Option<i64>, Option<i64>)> {
+    let flags = Flags { since: args.since.as_deref(), until: args.until.as_deref(), ..Flags::default() };
+    let window = opened.scope(flags, &args.reading, None, now)?.window;
+    Ok((window.since, window.until))
 }
 
 /// The units that were asked about, and the names of the others. `None`, with a word on why, if one is not there.

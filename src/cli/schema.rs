@@ -244,7 +244,7 @@ fn text(told: &[Told], full: bool, paint: Paint, out: &mut dyn Write) -> std::io
 }
 
 fn head(table: &Told, paint: Paint, out: &mut dyn Write) -> std::io::Result<()> {
-    let records = table.records.map_or_else(String::new, |n| format!("  {} records", super::grouped(n)));
+    let records = table.records.map_or_else(String::new, |n| format!("  {} records", crate::render::number::grouped(n)));
     writeln!(out, "{}{records}  {}", paint.tone(Tone::Kind, &terminal(&table.call)), terminal(&table.about))?;
     writeln!(out, "  from {}", terminal(&table.from))
 }

@@ -2,13 +2,12 @@
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use super::endpoints::wall;
+use super::flags::Reading;
 use super::{exit, index};
-use crate::run::Options;
 use crate::serve::limits::Limits;
 use crate::serve::state::Served;
 use crate::serve::{self, Server};
@@ -40,15 +39,8 @@ pub struct Args {
     /// Search and show prompts, responses, header values and credentials, which are withheld otherwise.
     #[arg(long)]
     pub bodies: bool,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none, and of civil times: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Runs the command.
@@ -58,8 +50,8 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Res
     }
     let served = Served {
         arguments: args.run.clone(),
-        options: Options { tz: args.tz.clone(), format_of: args.format_of.clone() },
-        store: args.store.clone(),
+        options: args.reading.options(),
+        store: args.reading.store.clone(),
         bodies: args.bodies,
         wall,
     };

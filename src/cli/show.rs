@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use corr_parsers::clock::How;
@@ -12,7 +12,8 @@ use corr_parsers::ids;
 use corr_parsers::record::{self, Record};
 use corr_parsers::stamp::{RawStamp, Zone};
 
-use super::{exit, index, settings};
+use super::flags::Reading;
+use super::{exit, index, samples, settings};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar::{self, quote};
@@ -23,7 +24,6 @@ use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::{Shown, rfc3339};
 use crate::render::sources::resolution;
-use crate::run::Options;
 use crate::run::bytes::Compression;
 use crate::run::events::{self, Facts, Start};
 use crate::store::manifest::{how_name, rule_name};
@@ -33,10 +33,11 @@ use crate::store::manifest::{how_name, rule_name};
 #[command(after_help = "Examples:
   corr show runs/r42/logs/router.log:88
   corr show runs/r42/artifacts/trace.jsonl.gz@4096      byte 4096 of the decompressed source
+  corr show 'runs/r42/metrics/#sglang:num_running_reqs[w0]@2026-11-29T18:51:13.766Z..2026-11-29T18:51:37.796Z' --run runs/r42
   corr show journal/system.journal@4096                 byte 4096 of what journalctl -o export writes of it
   corr show logs/router.log:88 --run runs/r42            a path below the run")]
 pub struct Args {
-    /// `PATH:LINE` or `PATH@OFFSET`, as every other command prints it.
+    /// `PATH:LINE`, `PATH@OFFSET`, or samples as `PATH#SERIES[TARGET]@FROM..TO`: as every other command prints it.
     #[arg(value_name = "LOCATOR")]
     pub locator: String,
     /// The run that the source belongs to; found from the path where it is not given.
@@ -51,15 +52,8 @@ pub struct Args {
     /// `text` or `json`.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// How `show` writes.
@@ -71,15 +65,18 @@ pub enum ShowFormat {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+    if samples::is_citation(&args.locator) {
+        return samples::show(args, Paint::new(color), out, err);
+    }
     let (path, place) = locate::locator(&args.locator, args.run.as_deref())?;
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let options = args.reading.options();
     let run = match &args.run {
         Some(run) => run.clone(),
-        None => run_of(Path::new(&path)),
+        None => run_of(Path::new(path)),
     };
-    let sources = sources::open(std::slice::from_ref(&run), &options, args.store.as_deref())?;
-    let Some(source) = locate::find(&sources, &run, &path) else {
-        if let Some(code) = settings::show(&path, place, &run, args, out)? {
+    let sources = sources::open(std::slice::from_ref(&run), &options, args.reading.store.as_deref())?;
+    let Some(source) = locate::find(&sources, &run, path) else {
+        if let Some(code) = settings::show(path, place, &run, args, out)? {
             return Ok(code);
         }
         let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));
@@ -142,7 +139,7 @@ fn not_asked<'s>(sources: &'s Sources, unasked: &'s BTreeMap<String, String>) ->
 }
 
 /// The run that a path belongs to: the nearest directory above it that has an index, a corr.toml or a plan of a run, else its own directory.
-fn run_of(path: &Path) -> String {
+pub(super) fn run_of(path: &Path) -> String {
     let marks = [".corr", "corr.toml", "direct-plan.json", "recipe.lock.yaml"];
     let mut dir = path.parent();
     while let Some(at) = dir {
@@ -169,6 +166,9 @@ fn clock_lines(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &F
     };
     if let Some(raw) = &event.stamp {
         let zone = match raw.zone {
+            Zone::Utc if record.format.is_some_and(|format| format.name.starts_with("gateway")) && !text_of(raw).ends_with('Z') => {
+                "it names no zone: this program writes UTC".to_string()
+            }
             Zone::Utc => "it is UTC by itself".to_string(),
             Zone::Offset(east) => format!("it names its offset, {}", rule_name(corr_parsers::clock::Rule::Fixed(east))),
             Zone::Monotonic => "it counts from a start, not from a date".to_string(),

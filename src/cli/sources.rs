@@ -1,18 +1,18 @@
 //! `corr sources`: what there is, whose it is, which clock, what is missing.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 
 use anyhow::bail;
 
 use super::exit;
+use super::flags::Reading;
 use crate::readiness::remarks;
 use crate::render::events::Format;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::sources::{self, Report};
 use crate::run::declared::did_you_mean;
-use crate::run::{self, Options, Run, coverage};
+use crate::run::{self, Run, coverage};
 use crate::store::captures::Kept;
 
 /// List what a run holds: formats, owners, clocks, coverage, and what of a complete run is missing.
@@ -37,26 +37,19 @@ pub struct Args {
     /// Say of one file why it is taken for what it is: scores, reasons, and what every other envelope and format objected to.
     #[arg(long, value_name = "FILE")]
     pub explain: Option<String>,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE for some sources (a key or a glob over keys).
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
+    let options = args.reading.options();
     let run = run::open(&args.run, &options)?;
     if let Some(name) = &args.explain {
         return explain(&run, name, args.format, out);
     }
     let read = coverage::all(&run, std::io::stderr().is_terminal());
-    let mut report = Report::new(&run, read, Kept::open(&run, args.store.as_deref()));
+    let mut report = Report::new(&run, read, Kept::open(&run, args.reading.store.as_deref()));
     if !report.usable() {
         return nothing_usable(&report, err);
     }

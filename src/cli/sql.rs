@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: String,
     /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT")]
+    #[arg(long, value_name = "df://HOST:PORT", conflicts_with_all = ["memory", "store", "tz", "format_of"])]
     pub cluster: Option<String>,
     /// How long a cluster may give no sign of an answer.
     #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
@@ -151,7 +151,6 @@ fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyho
 fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
     use crate::tables::sql::shards;
 
-    anyhow::ensure!(args.store.is_none(), "--store is of this machine; a cluster is asked for shards, which RUN names");
     let mut engine = corr_sql::cluster::connect(cluster, threads(), patience(&args.patience)?)?;
     let shards = shards::add(&mut engine, &args.runs())?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {

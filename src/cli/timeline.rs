@@ -1,34 +1,26 @@
 //! `corr timeline`: what happened, in the order of time, with noise folded.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use corr_evidence::scope::Scope;
 use corr_parsers::clock::How;
 use corr_parsers::stamp::Stamp;
 use serde_json::{Value as Json, json};
 
-use super::query::zone_of_flags;
+use super::flags::{self, Around, Reading, Runs, Series};
+use super::opened::{Opened, Scoped};
 use super::query_metrics::{self, Joined, Wanted};
-use super::window::{self, Flags, Known, Times};
-use super::{exit, grouped, index};
-use crate::evidence::{self, Beside, Evidence, Judged};
-use crate::marks;
-use crate::metrics::asked::Asked as Captures;
-use crate::metrics::common::Covers;
+use super::{exit, index};
+use crate::evidence::Evidence;
 use crate::query::answer::{Question, Window};
-use crate::query::extent::extent;
-use crate::query::locate;
-use crate::query::phases;
 use crate::query::rows::{self, Told};
-use crate::query::sources::{self, Sources};
-use crate::readiness::{self, windows};
+use crate::query::sources::Sources;
+use crate::query::window;
 use crate::render::events::Format;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
 use crate::render::timeline::Writer;
-use crate::run::{self, Options, Run};
 use crate::timeline::{Row, Totals};
 
 /// Rows that are shown where nothing else is asked for.
@@ -37,43 +29,17 @@ pub const LIMIT: usize = 100;
 /// What a timeline, or a note with one, is asked about.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Asking {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Only events that match, in the language of `corr query`; several arguments are joined by blanks.
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
-    /// Only events that may lie at or after this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// Only events that may lie before this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// Only events of a window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N, outage:UNIT#N), or of
-    /// `common`.
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
-    /// Only events around one event, by its locator as corr prints it (`path:line`).
-    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
-    pub around: Option<String>,
-    /// How long before and after the event of --around.
-    #[arg(long, value_name = "DURATION", default_value = "30s")]
-    pub span: String,
-    /// Only records of the requests of a session.
-    #[arg(long, value_name = "ID", conflicts_with = "request")]
-    pub session: Option<String>,
-    /// Only records of one request, by any of its ids.
-    #[arg(long, value_name = "ID")]
-    pub request: Option<String>,
-    /// Put series beside events: the sample before and after each, of the same worker. Selectors as in `corr metrics`, comma separated.
-    #[arg(long, value_name = "SELECTORS")]
-    pub metrics: Vec<String>,
-    /// Say which worker an endpoint is, where nothing else shows it.
-    #[arg(long, value_name = "ENDPOINT=WORKER", requires = "metrics")]
-    pub map: Vec<String>,
+    #[command(flatten)]
+    pub when: flags::Window,
+    #[command(flatten)]
+    pub around: Around,
+    #[command(flatten)]
+    pub scope: flags::Scope,
     /// Rows that say when servers started, were ready, stopped and were away, and when edges were first and last proven: beside events that no query, session
     /// or request chose (auto), always, or never. They are worked out from all logs and captures.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Marks::Auto)]
@@ -84,15 +50,8 @@ pub struct Asking {
     /// Show at most this many rows, marks and errors first; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = LIMIT)]
     pub limit: usize,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none, and of civil times in --since and --until: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// When marks stand beside the events.
@@ -119,6 +78,8 @@ Exit codes: 0 rows were found, 1 none, 2 wrong usage or nothing readable, 3 answ
 pub struct Args {
     #[command(flatten)]
     pub asking: Asking,
+    #[command(flatten)]
+    pub series: Series,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -126,45 +87,46 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let Some(opened) = Opened::new(&args.asking, None)? else { return nothing(&args.asking, err) };
-    write(&args.asking, &opened, args.format, Paint::new(color), out, err, now)
+    let wanted = Wanted::read(&args.series)?;
+    let opened = args.asking.open()?;
+    if opened.is_empty() {
+        return opened.nothing(err);
+    }
+    write(&args.asking, wanted.as_ref(), &opened, (args.format, Paint::new(color)), out, err, now)
 }
 
 /// Writes the rows of a run that is open.
 pub(super) fn write(
     asking: &Asking,
+    wanted: Option<&Wanted>,
     opened: &Opened,
-    format: Format,
-    paint: Paint,
+    (format, paint): (Format, Paint),
     out: &mut dyn Write,
     err: &mut dyn Write,
     now: i64,
 ) -> anyhow::Result<i32> {
-    let joined = opened.join(asking)?;
-    let scoped = match opened.scope(asking, joined.as_ref(), now)? {
-        Ok(scoped) => scoped,
-        Err(why) => {
-            writeln!(err, "corr: {}", safe::terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
-    let evidence = opened.evidence(asking, &scoped)?;
-    let question = match scoped.question(asking, evidence.as_ref())? {
-        Ok(question) => question,
-        Err(why) => {
-            writeln!(err, "corr: {}", safe::terminal(&why))?;
-            return Ok(exit::NOTHING);
-        }
-    };
-    let (marks, not_read) = match evidence.as_ref().filter(|_| asking.marked()) {
-        Some(evidence) => opened.marks(asking, &scoped, evidence)?,
-        None => (Vec::new(), Vec::new()),
-    };
+    // Captures are read once, for series beside events and for marks.
+    let marked = asking.marked();
+    let selectors = wanted.map_or(&[][..], Wanted::selectors);
+    let read = (marked || wanted.is_some()).then(|| opened.read(selectors, marked)).transpose()?;
+    let joined = read.as_ref().and_then(|read| opened.join(wanted, read));
+    let scoped = asking.scoped(opened, joined.as_ref(), now)?;
+    // A window that no record closes has no marks.
+    let closed = opened.closed(&scoped).ok();
+    let whose = !asking.scope.is_empty() || marked;
+    let evidence = whose.then(|| Evidence::gather(&opened.sources, closed.flatten())).transpose()?;
+    let question = asking.question(&scoped, evidence.as_ref())?;
+    let (mut marks, mut not_read) = (Vec::new(), Vec::new());
+    if let (true, Some(evidence), Some(read), Some(closed)) = (marked, &evidence, &read, closed) {
+        let judged = opened.judge(&asking.scope, closed, evidence, &read.asked)?;
+        marks = opened.marks(&scoped, evidence, &judged, &read.asked);
+        not_read.extend(evidence.not_read.iter().chain(&read.asked.not_read).cloned());
+    }
     let mut writer = Writer::begin(out, format, paint, joined.is_some())?;
     let mut told = rows(asking, &opened.sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
-    for (name, why) in not_read {
-        if !told.failed.iter().any(|(known, _)| *known == name) {
-            told.failed.push((name, why));
+    for file in not_read {
+        if !told.failed.iter().any(|(known, _)| *known == file.name) {
+            told.failed.push((file.name, file.why));
         }
     }
     writer.end(&summary(asking, &opened.sources, &question, &told))?;
@@ -173,9 +135,25 @@ pub(super) fn write(
 }
 
 impl Asking {
+    /// Opens the run.
+    pub(super) fn open(&self) -> anyhow::Result<Opened> {
+        Opened::new(&self.runs, &self.reading)
+    }
+
+    /// The window of the flags.
+    pub(super) fn scoped(&self, opened: &Opened, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Scoped> {
+        opened.scope(self.around.flags(&self.when), &self.reading, joined, now)
+    }
+
+    /// What is asked of the sources.
+    pub(super) fn question(&self, scoped: &Scoped, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Question> {
+        let (session, request) = (self.scope.session.as_deref(), self.scope.request.as_deref());
+        rows::question(&self.query.join(" "), scoped.window, session, request, evidence)
+    }
+
     /// The events are those of a query, a session or a request.
-    fn chosen(&self) -> bool {
-        !self.query.is_empty() || self.session.is_some() || self.request.is_some()
+    pub(super) fn chosen(&self) -> bool {
+        !self.query.is_empty() || !self.scope.is_empty()
     }
 
     /// Marks stand beside them.
@@ -186,147 +164,21 @@ impl Asking {
             Marks::Never => false,
         }
     }
-}
 
-/// Says that there is nothing to read; gives the exit code.
-pub(super) fn nothing(asking: &Asking, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let opened = run::open(&runs(asking), &options(asking))?;
-    Ok(index::nothing_to_read(&opened, err)?.unwrap_or(exit::ERROR))
-}
-
-fn runs(asking: &Asking) -> Vec<String> {
-    let mut runs = vec![asking.run.clone()];
-    runs.extend(asking.also.iter().cloned());
-    runs
-}
-
-fn options(asking: &Asking) -> Options {
-    Options { tz: asking.tz.clone(), format_of: asking.format_of.clone() }
-}
-
-/// A run, opened for its timeline.
-pub(super) struct Opened {
-    pub sources: Sources,
-    pub run: Run,
-    pub options: Options,
-    wanted: Option<Wanted>,
-}
-
-/// Names of files, each with the reason.
-type NotRead = Vec<(String, String)>;
-
-/// A window, and what says where it lies.
-pub(super) struct Scoped {
-    pub window: Window,
-    pub how: Option<String>,
-}
-
-impl Opened {
-    /// Opens it; `None` if there is no source of events. `without` is a file that is none of the run's: the note itself.
-    pub fn new(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Option<Opened>> {
-        let opened = Opened::open(asking, without)?;
-        Ok((!opened.sources.sources.is_empty()).then_some(opened))
-    }
-
-    /// Opens it, whatever there is.
-    pub fn open(asking: &Asking, without: Option<&Path>) -> anyhow::Result<Opened> {
-        let (runs, options) = (runs(asking), options(asking));
-        let mut run = run::open(&runs, &options)?;
-        let mut sources = sources::of(&run, &options, asking.store.as_deref())?;
-        if let Some(own) = without.and_then(|path| std::fs::canonicalize(path).ok()) {
-            let is_own = |path: &Path| std::fs::canonicalize(path).is_ok_and(|path| path == own);
-            sources.sources.retain(|s| !is_own(&s.path));
-            run.sources.retain(|s| !is_own(&s.path));
+    /// What was asked, in words.
+    pub(super) fn words(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(around) = &self.around.around {
+            parts.push(format!("{} around {around}", self.around.span));
         }
-        let wanted = Wanted::read(&asking.metrics, &asking.map)?;
-        Ok(Opened { sources, run, options, wanted })
-    }
-
-    /// The captures of --metrics.
-    pub fn join(&self, asking: &Asking) -> anyhow::Result<Option<Joined<'_>>> {
-        self.wanted.as_ref().map(|wanted| wanted.join(&self.run, &self.options, asking.store.as_deref(), &self.sources)).transpose()
-    }
-
-    /// The window of the flags, or why there is none such.
-    pub fn scope(&self, asking: &Asking, joined: Option<&Joined<'_>>, now: i64) -> anyhow::Result<Result<Scoped, String>> {
-        let sources = &self.sources;
-        let flags = Flags {
-            since: asking.since.as_deref(),
-            until: asking.until.as_deref(),
-            window: asking.window.as_deref(),
-            around: asking.around.as_deref(),
-            span: &asking.span,
-        };
-        let covers = || {
-            let mut covers = Covers::default();
-            covers.add_logs(&sources.sources);
-            if let Some(joined) = joined {
-                joined.cover(&mut covers);
-            }
-            Ok(covers)
-        };
-        let stamp = |event: &str| match joined.and_then(|joined| joined.stamp_of_citation(event)) {
-            Some(stamp) => stamp,
-            None => locate::stamp(event, sources, &asking.run),
-        };
-        let known = Known {
-            declared: &sources.declared,
-            phases: &|| Ok(windows::phases(asking.window.as_deref(), sources)),
-            stamp: &stamp,
-            covers: &covers,
-        };
-        let times = Times::read(flags, &known)?;
-        if let Some(none) = times.none {
-            return Ok(Err(none));
+        let flags::Window { since, until, window } = &self.when;
+        let flags::Scope { session, request } = &self.scope;
+        let said = [("window", window), ("since", since), ("until", until), ("session", session), ("request", request)];
+        parts.extend(said.iter().filter_map(|(name, value)| value.as_ref().map(|v| format!("{name} {v}"))));
+        if !self.query.is_empty() {
+            parts.push(format!("events of {}", self.query.join(" ")));
         }
-        let window = window::resolve(&times, zone_of_flags(&asking.tz)?, now, sources)?;
-        Ok(Ok(Scoped { window, how: times.how }))
-    }
-
-    /// What shows which records are a session's or a request's, and when edges were proven, if that is asked for.
-    fn evidence(&self, asking: &Asking, scoped: &Scoped) -> anyhow::Result<Option<Evidence<'_>>> {
-        let wanted = asking.session.is_some() || asking.request.is_some() || asking.marked();
-        wanted.then(|| Evidence::gather(&self.sources, self.closed(scoped).ok().flatten())).transpose()
-    }
-
-    /// The window with both ends closed; `None` for the whole run.
-    ///
-    /// # Errors
-    /// If no record has a stamp that would close it.
-    pub fn closed(&self, scoped: &Scoped) -> anyhow::Result<Option<(i64, i64)>> {
-        window::closed(scoped.window, || extent(&self.sources.sources))
-    }
-
-    /// Verdicts on what is asked about.
-    pub fn judge(&self, asking: &Asking, window: Option<(i64, i64)>, evidence: &Evidence<'_>, captures: &Captures<'_>) -> Judged {
-        let mut scope = Scope { window, ..Scope::default() };
-        scope.requests = evidence.requests(asking.session.as_deref(), asking.request.as_deref()).and_then(Result::ok);
-        let (families, counters) = evidence.counters(&self.run, captures, &scope);
-        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
-        let beside = Beside { families, counters, of_session: asking.session.is_some(), has_warmup, all_cites: false };
-        evidence.judge(&scope, &beside)
-    }
-
-    /// Marks in the window, and what could not be read for them. A window that no record closes has none.
-    fn marks(&self, asking: &Asking, scoped: &Scoped, evidence: &Evidence<'_>) -> anyhow::Result<(Vec<Row>, NotRead)> {
-        let Ok(closed) = self.closed(scoped) else { return Ok((Vec::new(), Vec::new())) };
-        let captures = evidence::captures(&self.run, &self.options, asking.store.as_deref())?;
-        let judged = self.judge(asking, closed, evidence, &captures);
-        let not_read = evidence.not_read.iter().chain(&captures.not_read).map(|n| (n.name.clone(), n.why.clone())).collect();
-        Ok((self.marks_of(scoped, evidence, &judged, &captures), not_read))
-    }
-
-    /// Marks in the window, of what was judged.
-    pub fn marks_of(&self, scoped: &Scoped, evidence: &Evidence<'_>, judged: &Judged, captures: &Captures<'_>) -> Vec<Row> {
-        let lives = readiness::gather(&self.sources, Some((&self.run, captures)), corr_readiness::Options::default());
-        marks::all(&lives, evidence, judged, &self.sources, captures, scoped.window)
-    }
-}
-
-impl Scoped {
-    /// What is asked of the sources, or why nothing can be.
-    pub fn question(&self, asking: &Asking, evidence: Option<&Evidence<'_>>) -> anyhow::Result<Result<Question, String>> {
-        rows::question(&asking.query.join(" "), self.window, asking.session.as_deref(), asking.request.as_deref(), evidence)
+        if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
     }
 }
 
@@ -364,8 +216,8 @@ pub(super) fn summary(asking: &Asking, sources: &Sources, question: &Question, t
         "type": "summary",
         "schema": "corr.timeline.v1",
         "query": asking.query.join(" "),
-        "session": asking.session,
-        "request": asking.request,
+        "session": asking.scope.session,
+        "request": asking.scope.request,
         "since": instant(question.window.since),
         "until": instant(question.window.until),
         "events": told.totals.events,

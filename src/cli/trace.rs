@@ -1,18 +1,19 @@
 //! `corr trace`: one request or session through every source.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use corr_parsers::ids::IdKind;
 
 use super::exit;
+use super::flags::{Reading, Runs};
+use super::line::Line;
 use crate::evidence::{Beside, Evidence, trace};
 use crate::query::sources;
 use crate::render::events::Format;
 use crate::render::evidence::trace::Traced;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::Options;
+use crate::run::source::unread;
 
 /// Follow one request, or the requests of a session, through every source: each stage with its time, worker, value and citation, and the stages of
 /// which nothing exists.
@@ -24,15 +25,11 @@ use crate::run::Options;
 
 Exit codes: 0 found, 1 no record bears the id, 2 wrong usage or nothing readable, 3 found, but a source could not be read.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// An id of any kind, or `session:ID`, `x_request_id:ID`, `trace_id:ID`, `request_id:ID`, `rid:ID`.
     #[arg(value_name = "ID")]
     pub id: String,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
     /// Stages only, without the records themselves.
     #[arg(long)]
     pub stages: bool,
@@ -42,12 +39,8 @@ pub struct Args {
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Kinds that can be written before an id.
@@ -56,10 +49,10 @@ const KINDS: &[IdKind] =
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
-    let sources = sources::open(&runs, &options, args.store.as_deref())?;
+    let sources = sources::open(&args.runs.all(), &args.reading.options(), args.reading.store.as_deref())?;
+    for note in &sources.notes {
+        writeln!(err, "corr: {}", terminal(note))?;
+    }
     let evidence = Evidence::gather(&sources, None)?;
     let (kind, id) = match args.id.split_once(':') {
         Some((name, id)) => match KINDS.iter().find(|k| k.field() == name) {
@@ -68,20 +61,15 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write) -
         },
         None => (None, args.id.as_str()),
     };
-    let mut partial = false;
-    for file in sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read) {
-        partial = true;
-        writeln!(err, "corr: {}: {}", terminal(&file.name), terminal(&file.why))?;
+    let not_read = unread(sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read), []);
+    for (name, why) in &not_read {
+        writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
+    let partial = !not_read.is_empty();
     let mut found = evidence.identity.find(kind, id);
     if found.is_empty() {
-        writeln!(
-            err,
-            "corr: no record bears the id {}; `corr query {} {}` looks for it as text",
-            terminal(id),
-            terminal(&args.run),
-            terminal(id)
-        )?;
+        let query = Line::of("corr query").runs(&args.runs).word(id).reading(&args.reading).text();
+        writeln!(err, "corr: no record bears the id {}; `{}` looks for it as text", terminal(id), terminal(&query))?;
         return Ok(if partial { exit::PARTIAL } else { exit::NOTHING });
     }
     found.sort_by_key(|no| evidence.identity.requests.get(*no).and_then(|r| r.first.map(|f| f.start)));

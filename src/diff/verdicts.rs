@@ -19,6 +19,8 @@ pub struct Said {
     /// Requests, or records, that prove it.
     pub count: Option<u64>,
     pub amount: Option<f64>,
+    /// How often, and how much of what: `60 requests; 3 950 tokens in 61 records of prefill-batch`.
+    pub counted: String,
     pub request: Attribution,
     pub session: Attribution,
     pub proofs: Vec<Proved>,
@@ -45,12 +47,20 @@ pub struct Counted {
     pub series: String,
     /// Worker, else endpoint.
     pub whose: String,
-    pub increase: f64,
+    /// `None`: there are not two samples.
+    pub increase: Option<f64>,
     pub at_most: Option<f64>,
     /// Counted before the first sample of a process.
     pub before: f64,
     pub resets: usize,
     pub cites: Vec<String>,
+}
+
+impl Counted {
+    /// It counted something.
+    pub fn moved(&self) -> bool {
+        self.increase.is_some_and(|increase| increase > 0.0) || self.before > 0.0
+    }
 }
 
 /// Both verdicts on one edge.
@@ -132,6 +142,7 @@ mod tests {
             why: None,
             count,
             amount: None,
+            counted: String::new(),
             request: Attribution::Proven { k, n: 9, rest: BTreeMap::new(), needs: None },
             session: Attribution::Nothing,
             proofs: Vec::new(),

@@ -1,6 +1,7 @@
 //! What the counters that are signals did in a scope, from the run's metric captures.
 
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 
 use corr_evidence::compiled::{Edges, SignalRef};
 use corr_evidence::definition::Signal;
@@ -8,7 +9,7 @@ use corr_evidence::ledger::SourceLedger;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Counter;
 use corr_metrics::catalogue::{Group, Parts};
-use corr_metrics::coverage::{self, Gap};
+use corr_metrics::coverage::{Coverage, Gap, Scraped};
 use corr_metrics::model::{EndpointId, Kind, canonical};
 use corr_metrics::window::Window;
 use corr_metrics::window::counter::Answer;
@@ -32,7 +33,7 @@ pub fn of(run: &Run, asked: &Asked<'_>, edges: &Edges, scope: &Scope, ledgers: &
     let whole = scope.extent(ledgers);
     for captured in asked.captures.iter().filter(|c| !c.is_log()) {
         let around = Around::of(run, captured);
-        let asking = Asking { captured, around: &around, scope, whole, ledgers, workers };
+        let asking = Asking { captured, around: &around, scope, whole, ledgers, workers, covered: Covered::default() };
         for (at, signal) in edges.all() {
             if let Some(metric) = &signal.metric {
                 asking.family(at, signal, metric, &mut counters);
@@ -49,6 +50,15 @@ struct Asking<'a> {
     whole: Option<(i64, i64)>,
     ledgers: &'a [SourceLedger],
     workers: &'a [Worker],
+    covered: Covered<'a>,
+}
+
+/// How the capture's endpoints were scraped, found once for all counters.
+#[derive(Default)]
+struct Covered<'a> {
+    scraped: OnceCell<Scraped<'a>>,
+    /// By the window's ends, on the capture's clock.
+    within: RefCell<HashMap<(i64, i64), Vec<Coverage>>>,
 }
 
 impl Asking<'_> {
@@ -62,22 +72,27 @@ impl Asking<'_> {
                     counters.extend(self.counter(at, signal, &hit));
                 } else if signal.lazy_label && !self.has_labels(group, member.endpoint, signal) {
                     // The family is there, the label's series not yet: it counted nothing so far.
-                    let spelled = format!("{metric}{{{}}}", labels(signal));
                     let known = counters.iter().any(|c: &Counter| c.signal == at && c.endpoint == self.endpoint(member.endpoint));
-                    if let Some(mut counter) =
+                    if let Some(counter) =
                         self.counter(at, signal, &Hit { captured: self.captured, group, member, series: member.parts.series() })
                         && !known
                     {
-                        counter.never_seen = true;
-                        counter.inner = 0.0;
-                        counter.outer = Some(0.0);
-                        counter.base = 0.0;
-                        counter.series = spelled;
-                        counters.push(counter);
+                        counters.push(self.never_came(counter, &group.name, metric, signal, member.endpoint));
                     }
                 }
             }
         }
+    }
+
+    /// A labelled series that was in no scrape, from what another one of its family did: where no scrape of the window had the family it is not known
+    /// to be missing. What is cited is the family.
+    fn never_came(&self, other: Counter, family: &str, metric: &str, signal: &Signal, endpoint: EndpointId) -> Counter {
+        let offset = self.captured.dial().to_utc().map_or(0, |(offset, _)| offset);
+        let own = |at: i64| at.saturating_sub(offset);
+        let cites = other.between.map(|(from, to)| self.captured.cited(family, endpoint, own(from), own(to))).into_iter().collect();
+        let seen = other.between.map(|_| 0.0);
+        let series = format!("{metric}{{{}}}", labels(signal));
+        Counter { never_seen: true, inner: seen, outer: seen, base: 0.0, resets: 0, series, cites, ..other }
     }
 
     fn has_labels(&self, group: &Group, endpoint: EndpointId, signal: &Signal) -> bool {
@@ -127,10 +142,13 @@ impl Asking<'_> {
         let mut cursor = capture.samples.cursor();
         let scrapes = self.captured.scrapes_of(id);
         let answer = corr_metrics::window::counter::of_capture(capture, &mut cursor, id, window, &scrapes)?;
-        let (mut inner, mut base, mut resets, mut ends) = (0.0, 0.0, 0, None);
+        let outer = answer.bracket().and_then(|b| b.1);
+        let (mut inner, mut base, mut resets, mut ends) = (None, 0.0, 0, None);
+        // Samples around the window that are one value leave nothing between them.
+        let still = outer.filter(|most| *most == 0.0);
         match &answer {
             Answer::Answered(delta) => {
-                inner = delta.inner.value;
+                inner = Some(delta.inner.value);
                 base = delta.restart_base.value;
                 resets = delta.resets.len();
                 base += delta.first_appearance.map_or(0.0, |a| a.value);
@@ -143,12 +161,23 @@ impl Asking<'_> {
             Answer::OneSample(one) => {
                 base = if self.scope.window.is_none() { one.sample.value } else { one.first_appearance.map_or(0.0, |a| a.value) };
                 ends = Some((one.sample, one.sample));
+                if let Some((before, after)) = one.start.outside.zip(one.end.outside).filter(|_| still.is_some()) {
+                    (inner, ends) = (still, Some((before, after)));
+                }
             }
-            Answer::NoSamples(_) | Answer::Refused(_) => {}
+            Answer::NoSamples(none) => {
+                if let Some(around) = none.before.zip(none.after).filter(|_| still.is_some()) {
+                    (inner, ends) = (still, Some(around));
+                }
+            }
+            Answer::Refused(_) => {}
         }
-        let outer = answer.bracket().and_then(|b| b.1);
-        let gap =
-            if ends.is_none() { Some("no sample of it lies in the window".to_string()) } else { self.gap(hit.member.endpoint, covered) };
+        let gap = match &answer {
+            _ if inner.is_some() => self.gap(hit.member.endpoint, covered).or_else(|| lost(inner, base, resets)),
+            Answer::Refused(refusal) => Some(refusal.words().to_string()),
+            Answer::OneSample(_) => Some("one sample of it lies in the window, which is no difference".to_string()),
+            _ => Some("no sample of it lies in the window".to_string()),
+        };
         let cites = ends.map(|(first, last)| self.captured.citation(id, first.at, last.at)).into_iter().collect();
         Some(Counter {
             signal: at,
@@ -194,11 +223,16 @@ impl Asking<'_> {
     /// What part of the window was not scraped.
     fn gap(&self, endpoint: EndpointId, window: Window) -> Option<String> {
         let capture = self.captured.capture();
-        let ask = self.around.ask(capture, (window.from(), window.to()));
-        let covered = coverage::of_endpoints(capture, &ask).into_iter().find(|c| c.id == Some(endpoint))?;
+        let ends = (window.from(), window.to());
+        let mut within = self.covered.within.borrow_mut();
+        let all = within.entry(ends).or_insert_with(|| {
+            let scraped = self.covered.scraped.get_or_init(|| Scraped::of(capture));
+            scraped.endpoints(&self.around.ask(capture, ends))
+        });
+        let covered = all.iter().find(|c| c.id == Some(endpoint))?;
         let longest: &Gap = covered.gaps.iter().max_by_key(|g| g.to.saturating_sub(g.from))?;
         let dial = self.captured.dial();
-        let more = covered.gaps.len() - 1;
+        let more = covered.gaps.len().saturating_sub(1);
         let others = if more == 0 { String::new() } else { format!(", and {more} more") };
         Some(format!("not scraped from {} to {} ({}){others}", dial.show(longest.from), dial.show(longest.to), longest.cause.word()))
     }
@@ -207,6 +241,13 @@ impl Asking<'_> {
 /// Both spellings of a name are one family; a counter's `_total` may be missing where the exposition dropped it.
 fn same_family(name: &str, metric: &str) -> bool {
     canonical(name) == canonical(metric)
+}
+
+/// What a process counted behind its last sample is in none: a counter that began anew and shows nothing may have counted.
+fn lost(inner: Option<f64>, base: f64, resets: usize) -> Option<String> {
+    let nothing = inner == Some(0.0) && base == 0.0;
+    (nothing && resets > 0)
+        .then(|| "it began anew in the window, and what was counted before that and after the last sample is lost".to_string())
 }
 
 /// Labels of ranks that share one request.

@@ -39,7 +39,8 @@ fn ledger(number: usize, source: &Asked, bytes: &[u8], edges: &Edges, window: Op
     let empty = || SourceLedger::new(number, source.owner.worker.clone(), source.owner.role.clone());
     let part = |(from, to): (usize, usize)| {
         let mut part = empty();
-        events::each(bytes, &source.layout, source.timing(), Start { offset: from, line: 1, order: None }, to, |record, event, facts| {
+        let order = events::order_before(bytes, &source.layout, source.timing(), from);
+        events::each(bytes, &source.layout, source.timing(), Start { offset: from, line: 1, order }, to, |record, event, facts| {
             let cite = Cite {
                 source: number,
                 offset: facts.offset as u64,
@@ -47,7 +48,7 @@ fn ledger(number: usize, source: &Asked, bytes: &[u8], edges: &Edges, window: Op
                 line: facts.line,
             };
             let format = record.format.map_or("text", |f| f.name);
-            part.add(edges, format, event, facts.stamp, cite, window);
+            part.add(edges, format, event, facts.stamp, facts.order, cite, window);
             ControlFlow::Continue(())
         });
         (part, events::count_lines(bytes.get(from..to).unwrap_or_default()))

@@ -10,18 +10,21 @@ use std::path::Path;
 use corr_evidence::builtin;
 use corr_evidence::compare::{Comparison, Share};
 use corr_evidence::compiled::Edges;
-use corr_evidence::identity::Identity;
+use corr_evidence::identity::{Identity, Join, RequestNo};
 use corr_evidence::instruments::Instruments;
 use corr_evidence::judge::{Findings, Judge, Population};
 use corr_evidence::ledger::{Cite, SourceLedger};
 use corr_evidence::rules::{self, Known, Warning};
 use corr_evidence::scope::Scope;
+use corr_evidence::twins::Twins;
 use corr_evidence::verdict::{Counter, Verdict};
 use corr_parsers::ids::{self, IdKind};
 
 use crate::metrics::anchors;
 use crate::metrics::asked::Asked;
 use crate::metrics::workers;
+use crate::query::Nothing;
+use crate::query::phases;
 use crate::query::sources::Sources;
 use crate::run::source::NotRead;
 use crate::run::{Options, Run};
@@ -31,6 +34,8 @@ pub struct Evidence<'s> {
     pub edges: Edges,
     pub sources: &'s Sources,
     pub ledgers: Vec<SourceLedger>,
+    /// Which of them hold the same records.
+    pub twins: Twins,
     pub identity: Identity,
     pub not_read: Vec<NotRead>,
 }
@@ -43,6 +48,19 @@ pub struct Judged {
     pub shares: Vec<Share>,
     pub comparisons: Vec<Comparison>,
     pub warnings: Vec<Warning>,
+    /// How many of the scope's requests of one source another one knows.
+    pub joins: Vec<Join>,
+    /// Ids of clients that several requests bear, one of them at least of the scope.
+    pub shared: Vec<(String, Vec<RequestNo>)>,
+}
+
+/// How a scope is asked about.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asking {
+    /// It is that of one session.
+    pub of_session: bool,
+    /// Keep the citation of every record.
+    pub all_cites: bool,
 }
 
 /// What verdicts need to know beside records and counters.
@@ -68,7 +86,8 @@ impl<'s> Evidence<'s> {
         let edges = Edges::new([builtin::table()?, sources.declared.evidence().clone()])?;
         let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
         let identity = Identity::new(&ledgers);
-        Ok(Evidence { edges, sources, ledgers, identity, not_read })
+        let twins = Twins::new(&ledgers);
+        Ok(Evidence { edges, sources, ledgers, twins, identity, not_read })
     }
 
     /// `path:line` of a record, which `corr show` opens.
@@ -94,15 +113,44 @@ impl<'s> Evidence<'s> {
         self.ledgers.iter().enumerate().filter(|(_, l)| own(l)).map(|(i, _)| i).collect()
     }
 
-    /// The requests that a session or a request by one of its ids are, or why there are none; `None` if all are meant.
-    pub fn requests(&self, session: Option<&str>, request: Option<&str>) -> Option<Result<BTreeSet<usize>, String>> {
+    /// The requests that a session or a request by one of its ids are; `None` if all are meant.
+    ///
+    /// # Errors
+    /// No record bears the session or request.
+    pub fn requests(&self, session: Option<&str>, request: Option<&str>) -> Result<Option<BTreeSet<usize>>, Nothing> {
         let (kind, what, id) = match (session, request) {
             (Some(id), _) => (Some(IdKind::Session), "session", id),
             (None, Some(id)) => (None, "request", id),
-            (None, None) => return None,
+            (None, None) => return Ok(None),
         };
         let found: BTreeSet<usize> = self.identity.find(kind, id).into_iter().collect();
-        Some(if found.is_empty() { Err(format!("no record bears {what} {id}")) } else { Ok(found) })
+        if found.is_empty() { Err(Nothing(format!("no record bears {what} {id}"))) } else { Ok(Some(found)) }
+    }
+
+    /// Judges a window, and of it a session or a request if one is given.
+    ///
+    /// # Errors
+    /// No record bears the session or request.
+    pub fn judge_of(
+        &self,
+        run: &Run,
+        captures: &Asked<'_>,
+        window: Option<(i64, i64)>,
+        session: Option<&str>,
+        request: Option<&str>,
+    ) -> Result<Judged, Nothing> {
+        let scope = Scope { window, requests: self.requests(session, request)?, ..Scope::default() };
+        let asking = Asking { of_session: session.is_some(), ..Asking::default() };
+        Ok(self.judge_with(run, captures, &scope, asking))
+    }
+
+    /// Judges a scope with what the counters of captures did in it.
+    pub fn judge_with(&self, run: &Run, captures: &Asked<'_>, scope: &Scope, asking: Asking) -> Judged {
+        let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
+        let counters = counters::of(run, captures, &self.edges, scope, &self.ledgers, &workers);
+        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
+        let Asking { of_session, all_cites } = asking;
+        self.judge(scope, &Beside { families: counters::families(captures), counters, of_session, has_warmup, all_cites })
     }
 
     /// Judges a scope.
@@ -111,6 +159,7 @@ impl<'s> Evidence<'s> {
         let judge = Judge {
             edges: &self.edges,
             ledgers: &self.ledgers,
+            twins: &self.twins,
             identity: &self.identity,
             instruments: &instruments,
             counters: &beside.counters,
@@ -127,13 +176,11 @@ impl<'s> Evidence<'s> {
             has_warmup: beside.has_warmup,
         };
         let warnings = rules::check(&known, &verdicts);
-        Judged { instruments, population, verdicts, shares, comparisons, warnings }
-    }
-
-    /// Families of the captures and what their counters did in a scope.
-    pub fn counters(&self, run: &Run, asked: &Asked<'_>, scope: &Scope) -> (BTreeSet<String>, Vec<Counter>) {
-        let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
-        (counters::families(asked), counters::of(run, asked, &self.edges, scope, &self.ledgers, &workers))
+        let joins = self.identity.joins(scope);
+        let meant = |no: &RequestNo| self.identity.requests.get(*no).is_some_and(|request| scope.has(*no, request));
+        let shared = self.identity.shared_x_request_ids().into_iter().filter(|(_, of)| of.iter().any(meant));
+        let shared = shared.map(|(x, of)| (x.to_string(), of)).collect();
+        Judged { instruments, population, verdicts, shares, comparisons, warnings, joins, shared }
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::perfetto::Writer;
 use crate::metrics::asked::{Hit, title};
 use crate::metrics::span::Span;
+use crate::metrics::units;
 use crate::metrics::workers::{self, Worker};
 
 /// Writes the samples of some members that lie in a window. Without `all` buckets and quantiles are left out, which a counter cannot show well: there are many,
@@ -67,28 +68,6 @@ pub fn write(hits: &[Hit<'_>], window: Span, owners: &[Worker], all: bool, write
     Ok(())
 }
 
-/// Endings and words of names that say a unit.
-const UNITS: &[(&str, &str)] = &[
-    ("_seconds", "s"),
-    ("_seconds_total", "s"),
-    ("_ms", "ms"),
-    ("_bytes", "bytes"),
-    ("_bytes_total", "bytes"),
-    ("_tokens", "tokens"),
-    ("_tokens_total", "tokens"),
-    ("_reqs", "requests"),
-    ("_requests", "requests"),
-    ("_requests_total", "requests"),
-    ("_blocks", "blocks"),
-    ("_gb", "GB"),
-    ("_mb", "MB"),
-    ("_percent", "percent"),
-    ("_ratio", "ratio"),
-    ("_usage", "ratio"),
-    ("_hit_rate", "ratio"),
-    ("_throughput", "tokens/s"),
-];
-
 /// The unit: what the capture says, else what the name ends in.
 fn unit(group: &Group, series: &str) -> String {
     let compound = series != group.name;
@@ -98,6 +77,5 @@ fn unit(group: &Group, series: &str) -> String {
     if let Some(unit) = group.unit.as_deref().filter(|u| !u.is_empty()) {
         return unit.to_string();
     }
-    let by_name = UNITS.iter().find(|(ending, _)| group.name.ends_with(ending)).map(|(_, unit)| *unit);
-    by_name.unwrap_or("unit not said").to_string()
+    units::of_name(&group.name).map_or("unit not said", |unit| unit.sign).to_string()
 }

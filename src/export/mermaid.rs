@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use corr_parsers::stamp::SECOND;
+use corr_readiness::time::seconds_down;
 
 use crate::render::readiness::words;
 use crate::render::safe::{markdown_cell, markdown_code};
@@ -35,6 +36,8 @@ pub struct Window {
     pub since: i64,
     /// `None`: its end was not seen.
     pub until: Option<i64>,
+    /// `None`: its two ends say it.
+    pub length: Option<String>,
     /// What its ends are, in words.
     pub how: String,
     pub cites: Vec<String>,
@@ -91,18 +94,22 @@ pub fn write(windows: &[Window], remarks: &[String]) -> Option<String> {
     }
     out.push_str("| window | from (UTC) | to (UTC) | length | how | evidence |\n|---|---|---|---|---|---|\n");
     for window in windows {
-        let at = |ns: i64| rfc3339(ns, 1_000_000);
+        // An outage is no shorter than what is written, and what was ready no longer.
+        let outage = window.what == What::Outage;
+        let from = words::moment(window.since, 1_000_000, !outage);
         let (to, length) = match window.until {
-            Some(until) => (at(until), format!("{} s", words::seconds(until.saturating_sub(window.since)))),
+            Some(until) => (words::moment(until, 1_000_000, outage), format!("{} s", seconds_down(until.saturating_sub(window.since)))),
             None => ("not seen".into(), "unknown".into()),
         };
+        let length = markdown_cell(window.length.as_deref().unwrap_or(&length));
         let cites: Vec<String> = window.cites.iter().map(|cite| markdown_code(cite)).collect();
         let (name, how) = (markdown_code(&window.name()), markdown_cell(&window.how));
-        let _ = writeln!(out, "| {name} | {} | {to} | {length} | {how} | {} |", at(window.since), cites.join(" "));
+        let _ = writeln!(out, "| {name} | {from} | {to} | {length} | {how} | {} |", cites.join(" "));
     }
     let open = windows.iter().filter(|w| w.until.is_none()).count();
     let mut said = vec![
-        "Both ends are on the safe side: an outage is the longest that it can have been, ready is from when it surely was.".to_string(),
+        "Both ends are on the safe side: an outage is the longest that it can have been (but from a last line), ready is from when it surely was."
+            .to_string(),
     ];
     if drawn.len() + open < windows.len() {
         said.push(format!(

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
+use super::LeftOut;
 use super::spans::{Span, Stage};
 use crate::render::safe::write_json;
 
@@ -39,6 +40,12 @@ pub struct Writer<'a> {
     before: HashMap<String, (String, String)>,
     pub traces: u64,
     pub spans: u64,
+    pub left_out: LeftOut,
+}
+
+/// OTLP counts nanoseconds since 1970 without a sign.
+fn fits(at: i64) -> bool {
+    at >= 0
 }
 
 const INTERNAL: u8 = 1;
@@ -53,31 +60,36 @@ struct Made {
 
 impl<'a> Writer<'a> {
     pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
-        Writer { out, before: HashMap::new(), traces: 0, spans: 0 }
+        Writer { out, before: HashMap::new(), traces: 0, spans: 0, left_out: LeftOut::default() }
     }
 
-    /// Writes a request's trace; nothing for one without spans.
+    /// Writes a request's trace; nothing for one without spans. What began before 1970 is left out, and counted.
     pub fn request(&mut self, request: &Request) -> io::Result<()> {
         let trace = hex(&["trace", &request.name], 16);
-        let (Some(start), Some(end)) = (request.spans.iter().map(|s| s.start).min(), request.spans.iter().map(|s| s.end).max()) else {
+        let spans: Vec<&Span> = request.spans.iter().filter(|span| fits(span.start)).collect();
+        let stages = spans.iter().flat_map(|span| &span.stages).filter(|stage| !fits(stage.start)).count();
+        self.left_out.some("spans from before 1970, which OTLP has no times for", (request.spans.len() - spans.len() + stages) as u64);
+        let (Some(start), Some(end)) = (spans.iter().map(|s| s.start).min(), spans.iter().map(|s| s.end).max()) else {
             return Ok(());
         };
-        let ids: Vec<String> = request.spans.iter().map(|span| span_id(&request.name, span, &span.name, span.start)).collect();
+        self.left_out
+            .some("events from before 1970, which OTLP has no times for", request.seen.iter().filter(|s| !fits(s.at)).count() as u64);
+        let ids: Vec<String> = spans.iter().map(|span| span_id(&request.name, span, &span.name, span.start)).collect();
         let root = match &ids[..] {
             [only] => only.clone(),
             _ => hex(&["root", &request.name], 8),
         };
         let links = self.links(request, &trace, &root);
         let mut made = Vec::new();
-        if request.spans.len() > 1 {
+        if spans.len() > 1 {
             // What several processes say of a request has no span of its own in any of them.
             let evidence = "from the first start to the last end of the spans below it; no record says it";
-            let cites: Vec<String> = request.spans.iter().flat_map(|s| s.cites.iter().cloned()).collect();
+            let cites: Vec<String> = spans.iter().flat_map(|s| s.cites.iter().cloned()).collect();
             let attributes = self.attributes(request, Some(evidence), &cites);
             let head = Head { trace: &trace, id: &root, parent: None, name: "request", kind: INTERNAL, start, end };
             made.push(Made { service: "corr (inferred)".into(), json: head.json(attributes, events(request), links.clone()) });
         }
-        for (span, id) in request.spans.iter().zip(&ids) {
+        for (span, id) in spans.into_iter().zip(&ids) {
             let is_root = *id == root;
             let parent = (!is_root).then_some(root.as_str());
             let kind = if span.name == "client call" { CLIENT } else { SERVER };
@@ -85,7 +97,7 @@ impl<'a> Writer<'a> {
             let attributes = self.attributes(request, span.evidence.as_deref(), &span.cites);
             let (events, links) = if is_root { (events(request), links.clone()) } else { (Vec::new(), Vec::new()) };
             made.push(Made { service: span.track.clone(), json: head.json(attributes, events, links) });
-            for stage in &span.stages {
+            for stage in span.stages.iter().filter(|stage| fits(stage.start)) {
                 made.push(Made { service: span.track.clone(), json: self.stage(request, &trace, id, span, stage) });
             }
         }
@@ -107,9 +119,14 @@ impl<'a> Writer<'a> {
             attributes.push(json!({"key": "corr.inferred", "value": {"boolValue": true}}));
             attributes.push(text("corr.evidence", evidence));
         }
-        for (session, cite) in &request.sessions {
-            attributes.push(text("session.id", session));
-            attributes.push(text("corr.session_cite", cite));
+        // A key stands once in a list of attributes.
+        match &request.sessions[..] {
+            [] => {}
+            [(session, cite)] => attributes.extend([text("session.id", session), text("corr.session_cite", cite)]),
+            several => {
+                let (sessions, cites): (Vec<String>, Vec<String>) = several.iter().cloned().unzip();
+                attributes.extend([texts("corr.sessions", &sessions), texts("corr.session_cites", &cites)]);
+            }
         }
         if !request.trace_ids.is_empty() {
             attributes.push(texts("corr.trace_ids", &request.trace_ids));
@@ -184,7 +201,7 @@ fn events(request: &Request) -> Vec<Json> {
         attributes.extend(seen.worker.as_ref().map(|worker| text("corr.worker", worker)));
         json!({"timeUnixNano": seen.at.to_string(), "name": seen.edge, "attributes": attributes})
     };
-    request.seen.iter().map(event).collect()
+    request.seen.iter().filter(|seen| fits(seen.at)).map(event).collect()
 }
 
 fn text(key: &str, value: &str) -> Json {
@@ -214,4 +231,73 @@ fn hex(parts: &[&str], bytes: usize) -> String {
     let whole = hasher.finalize().to_hex();
     let id: String = whole.as_str().chars().take(2 * bytes).collect();
     if id.bytes().all(|b| b == b'0') { id.replacen('0', "1", 1) } else { id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(track: &str, start: i64, end: i64) -> Span {
+        Span {
+            track: track.into(),
+            name: "request".into(),
+            id: None,
+            start,
+            end,
+            evidence: None,
+            cites: vec![format!("{track}.log:1")],
+            session: None,
+            stages: vec![Stage { name: "prefill", start, end, evidence: None }],
+            traced: false,
+        }
+    }
+
+    /// The spans that are written, and what is left out.
+    fn written(request: &Request) -> (Vec<Json>, Vec<(String, u64)>) {
+        let mut out = Vec::new();
+        let mut writer = Writer::new(&mut out);
+        writer.request(request).unwrap();
+        let left_out = writer.left_out.iter().map(|(why, count)| (why.to_string(), count)).collect();
+        let exports =
+            out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice::<Json>(line).unwrap());
+        let of = |list: &Json| list.as_array().cloned().unwrap();
+        let resources = exports.flat_map(|export| of(&export["resourceSpans"]));
+        (resources.flat_map(|resource| of(&resource["scopeSpans"][0]["spans"])).collect(), left_out)
+    }
+
+    #[test]
+    fn a_request_of_two_sessions_has_no_key_twice() {
+        let sessions = ["a", "b"].map(|name| (name.to_string(), format!("{name}.log:7"))).to_vec();
+        for (sessions, key) in [(sessions[..1].to_vec(), "session.id"), (sessions, "corr.sessions")] {
+            let (spans, _) = written(&Request { name: "r".into(), sessions, spans: vec![span("w", 10, 20)], ..Request::default() });
+            for span in spans {
+                let mut keys: Vec<&str> = span["attributes"].as_array().unwrap().iter().map(|a| a["key"].as_str().unwrap()).collect();
+                assert!(keys.contains(&key), "{keys:?}");
+                let all = keys.len();
+                keys.sort_unstable();
+                keys.dedup();
+                assert_eq!(keys.len(), all, "{keys:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_began_before_1970_is_left_out_and_counted() {
+        let seen = |at| Seen { edge: "e".into(), signal: "s".into(), at, worker: None, cite: "w.log:2".into() };
+        let request = Request {
+            name: "r".into(),
+            spans: vec![span("old", -20, 30), span("new", 0, 20)],
+            seen: vec![seen(-1), seen(5)],
+            ..Request::default()
+        };
+        let (spans, left_out) = written(&request);
+        // The request and its step, the request alone at the root.
+        let times: Vec<(&Json, &Json)> = spans.iter().map(|s| (&s["startTimeUnixNano"], &s["endTimeUnixNano"])).collect();
+        assert_eq!(times, [(&json!("0"), &json!("20")); 2]);
+        assert_eq!(spans[0]["events"].as_array().map(Vec::len), Some(1));
+        let counts: Vec<u64> = left_out.iter().map(|(_, count)| *count).collect();
+        assert_eq!((left_out.len(), counts), (2, vec![1, 1]), "{left_out:?}");
+        let before = Request { name: "r".into(), spans: vec![span("old", i64::MIN, -1)], ..Request::default() };
+        assert_eq!(written(&before).0.len(), 0);
+    }
 }

@@ -7,6 +7,7 @@ use corr_parsers::stamp::SECOND;
 
 use super::files::{self, File};
 use super::known::Of;
+use super::records::Begun;
 use super::table::{Asked, Table};
 use super::whose::{self, Whose};
 use super::{Basis, Cite, Fact, Who, ends, records};
@@ -84,20 +85,29 @@ fn roles(sources: &Sources) -> Vec<Fact> {
     out
 }
 
-/// How often each process started, as far as its records show.
-fn incarnations(starts: &[(Who, &'static str, Cite)]) -> Vec<Fact> {
-    let mut by_who: BTreeMap<&Who, BTreeMap<&str, Vec<&Cite>>> = BTreeMap::new();
-    for (who, kind, cite) in starts {
-        by_who.entry(who).or_default().entry(kind).or_default().push(cite);
+/// How often each process started, as far as its records show. The same start in another file of the process is no other one.
+fn incarnations(starts: &[Begun]) -> Vec<Fact> {
+    let mut by_who: BTreeMap<&Who, BTreeMap<&str, Vec<Vec<&Begun>>>> = BTreeMap::new();
+    for start in starts {
+        let known = by_who.entry(&start.who).or_default().entry(start.kind).or_default();
+        let same = |other: &Begun| {
+            let when = start.stamp.zip(other.stamp).is_some_and(|(a, b)| a.start < b.end && b.start < a.end);
+            when && start.cite.name != other.cite.name
+        };
+        match known.iter_mut().find(|one| one.iter().all(|other| same(other))) {
+            Some(one) => one.push(start),
+            None => known.push(vec![start]),
+        }
     }
     let mut out = Vec::new();
     for (who, kinds) in by_who {
         // A process may print more than one line that is a start's.
-        let Some((kind, cites)) = kinds.into_iter().max_by_key(|(_, cites)| cites.len()) else { continue };
-        let Some(first) = cites.first() else { continue };
-        let n = Value::Int(i64::try_from(cites.len()).unwrap_or(i64::MAX));
-        let mut fact = Fact::new("incarnations", n, who, Basis::Record, (*first).clone());
-        fact.cites.extend(cites.iter().skip(1).map(|c| (*c).clone()));
+        let Some((kind, found)) = kinds.into_iter().max_by_key(|(_, found)| found.len()) else { continue };
+        let mut cites = found.iter().filter_map(|one| one.first()).map(|start| start.cite.clone());
+        let Some(first) = cites.next() else { continue };
+        let n = Value::Int(i64::try_from(found.len()).unwrap_or(i64::MAX));
+        let mut fact = Fact::new("incarnations", n, who, Basis::Record, first);
+        fact.cites.extend(cites);
         fact.note = Some(format!("starts that its records show ({kind})"));
         out.push(fact);
     }

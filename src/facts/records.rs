@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use corr_parsers::event::{Event, Value};
 use corr_parsers::record::Record;
+use corr_parsers::stamp::Stamp;
 use corr_parsers::{json, secret};
 use rayon::prelude::*;
 
@@ -21,14 +22,22 @@ use crate::run::versions::{self, Hint};
 #[derive(Default)]
 pub struct Said {
     pub facts: Vec<Fact>,
-    /// Starts of processes, by whose they are, with the kind of record that shows it.
-    pub starts: Vec<(Who, &'static str, Cite)>,
+    pub starts: Vec<Begun>,
     /// What the records' looks say of their programs' versions.
     pub hints: Vec<(&'static Hint, Cite)>,
     /// What drivers and load generators say of the end of a benchmark.
     pub ends: Vec<End>,
     /// A part of a source says more than is kept.
     pub cut: bool,
+}
+
+/// The start of a process: whose it is, the kind of the record that shows it, and when that was.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    pub who: Who,
+    pub kind: &'static str,
+    pub cite: Cite,
+    pub stamp: Option<Stamp>,
 }
 
 /// Different values of one fact that one part of a source says: more are no configuration.
@@ -96,7 +105,7 @@ fn of_source(source: &Asked, bytes: &[u8], whose: &Whose<'_>) -> Said {
                 out.facts.push(fact);
             }
         }
-        out.starts.extend(starts.into_iter().map(|(who, kind, cite)| (who, kind, moved(cite))));
+        out.starts.extend(starts.into_iter().map(|start| Begun { cite: moved(start.cite), ..start }));
         out.hints.extend(hints.into_iter().map(|(hint, cite)| (hint, moved(cite))));
         out.ends.extend(ends.into_iter().map(|end| End { cite: moved(end.cite), ..end }));
         lines += has;
@@ -108,6 +117,8 @@ struct Part<'s> {
     source: &'s Asked,
     whose: &'s Whose<'s>,
     said: Said,
+    /// Of the record that is read.
+    stamp: Option<Stamp>,
     /// Values of a fact that were seen.
     seen: HashMap<(String, Option<String>), Vec<Value<'static>>>,
     asked: HashMap<&'static str, u32>,
@@ -117,7 +128,7 @@ struct Part<'s> {
 
 impl<'s> Part<'s> {
     fn new(source: &'s Asked, whose: &'s Whose<'s>) -> Part<'s> {
-        Part { source, whose, said: Said::default(), seen: HashMap::new(), asked: HashMap::new(), launch: Vec::new() }
+        Part { source, whose, said: Said::default(), stamp: None, seen: HashMap::new(), asked: HashMap::new(), launch: Vec::new() }
     }
 
     fn who(&self, record: &Record<'_>) -> Who {
@@ -136,7 +147,7 @@ impl<'s> Part<'s> {
 
     fn start(&mut self, who: &Who, kind: &'static str, cite: Cite) {
         if self.said.starts.len() < MAX_SAID {
-            self.said.starts.push((who.clone(), kind, cite));
+            self.said.starts.push(Begun { who: who.clone(), kind, cite, stamp: self.stamp });
         } else {
             self.said.cut = true;
         }
@@ -170,6 +181,7 @@ impl<'s> Part<'s> {
 
     fn take(&mut self, record: &Record<'_>, event: &Event<'_>, facts: &events::Facts) {
         let kind = event.kind.name;
+        self.stamp = facts.stamp;
         let asked = self.asked.entry(kind).or_default();
         if *asked < MAX_HINTS {
             *asked += 1;

@@ -1,5 +1,7 @@
 //! Which process of a run a command or a plan's entry speaks of.
 
+use corr_metrics::layouts::unpacked;
+
 use super::Who;
 use crate::query::sources::Asked;
 use crate::run::layout::base_name;
@@ -67,10 +69,6 @@ pub fn of_source(source: &Asked) -> Who {
     let worker = owner.worker.clone().or_else(|| owner.unit.clone());
     let worker = worker.or_else(|| serves.then(|| owners::stem(base_name(&source.key)).to_string()).filter(|s| !s.is_empty()));
     Who { worker, role: owner.role.clone() }
-}
-
-fn unpacked(key: &str) -> &str {
-    key.strip_suffix(".gz").or_else(|| key.strip_suffix(".zst")).unwrap_or(key)
 }
 
 /// What kind of process a program is: its role where it says, and whether it serves at all.

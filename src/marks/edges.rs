@@ -69,7 +69,7 @@ impl Which {
 fn proven(evidence: &Evidence<'_>, verdict: &Verdict, proofs: &mut Vec<Proven>) {
     let Some(edge) = evidence.edges.edges().get(verdict.edge) else { return };
     let Some(Shown { earliest, latest }) = Shown::all(verdict.proofs.iter().map(|proof| proof.when)) else { return };
-    let says = format!("{} (in all {}; by request {})", edge.id, table::count(verdict), attribution(&verdict.request));
+    let says = format!("{} (in all {}; by request {})", edge.id, table::count(&evidence.edges, verdict), attribution(&verdict.request));
     let marks = match earliest.1 == latest.1 {
         true => vec![(Which::Only, earliest)],
         false => vec![(Which::First, earliest), (Which::Last, latest)],
@@ -92,7 +92,8 @@ fn counted(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<Draft> {
     let more = if moved.len() > 1 { format!(", and {} more series", moved.len() - 1) } else { String::new() };
     let before =
         if counter.base > 0.0 { format!(", and {} before the first sample of a process", figure(counter.base)) } else { String::new() };
-    let says = format!("{} active: {} {unit}{before}, by {}{more}", edge.id, figure(counter.inner), counter.series);
+    let least = counter.inner.map_or("an amount that is not known".to_string(), |inner| format!("at least {} {unit}", figure(inner)));
+    let says = format!("{} active: {least}{before}, by {}{more}", edge.id, counter.series);
     let sample = |at: i64| By::Samples(cite.clone(), Stamp::new(at, 1));
     Some(Draft {
         known: Known::Within,

@@ -13,14 +13,10 @@ pub fn drafts(history: &History) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for unit in history.units.iter().filter(|unit| is_server(unit)) {
         let name = windows::name_of(&history.units, unit);
-        let mut before: Option<&Invocation> = None;
         for ((at, run), outage) in unit.invocations.iter().enumerate().zip(windows::numbers(unit)) {
             let of = Of { name: &name, number: at + 1, run };
-            if let (Some(old), Some(number)) = (before, outage) {
-                drafts.extend(of.outage(old, number));
-            }
+            drafts.extend(outage.and_then(|number| of.outage(windows::before(unit, at), number)));
             of.life(&mut drafts);
-            before = Some(run);
         }
     }
     drafts
@@ -47,14 +43,18 @@ impl Of<'_> {
         drafts.extend(self.happened(&instants.ready, Mark::Ready, "life.ready", format!("ready{after}")));
         drafts.extend(self.not_ready());
         drafts.extend(run.traps.iter().filter_map(|trap| self.trap(trap)));
-        let asked = if instants.asked.happened() { &instants.asked } else { &instants.stopping };
-        drafts.extend(self.happened(asked, Mark::Stop, "life.stop", "asked to stop".into()));
+        let stop = if instants.asked.happened() { (&instants.asked, "asked to stop") } else { (&instants.stopping, "began to stop") };
+        drafts.extend(self.happened(stop.0, Mark::Stop, "life.stop", stop.1.into()));
         if let Some(lost) = run.lost_by_others {
-            drafts.push(self.draft(Known::Exact, Mark::NotReady, "life.lost", "gone, as another process saw it".into(), lost, None));
+            let says = match instants.asked.upper().or(instants.stopping.upper()).is_some_and(|stop| stop.before(&lost)) {
+                true => "lost, as another process saw it, after its stop began",
+                false => "lost, as another process saw it",
+            };
+            drafts.push(self.draft(Known::Exact, Mark::NotReady, "life.lost", says.into(), lost, None));
         }
         let how = [("exit", &run.exit), ("result", &run.result)];
         let how: String = how.iter().filter_map(|(name, value)| Some(format!("; {name} {}", value.as_ref()?))).collect();
-        let took = lengths.stop_to_end.as_ref().map_or(String::new(), |l| format!(", {} after it was asked to stop", words::length(l)));
+        let took = lengths.stop_to_end.as_ref().map_or(String::new(), |l| format!(", {} after it began to stop", words::length(l)));
         drafts.extend(self.happened(
             &instants.ended,
             self.end(),
@@ -100,23 +100,14 @@ impl Of<'_> {
         Some(Draft { known, mark, kind, says, whose: Some(self.name.into()), first: By::Cite(first), last: last.map(By::Cite) })
     }
 
-    /// From the last sign of the run before to this one ready.
-    fn outage(&self, old: &Invocation, number: usize) -> Option<Draft> {
-        let (since, until) = windows::outage_ends(old, self.run)?;
-        let name = format!("outage:{}#{number}", self.name);
-        let length = self
-            .run
-            .outage
-            .as_ref()
-            .and_then(|o| [&o.served_to_ready, &o.stopping_to_ready, &o.end_to_ready].into_iter().find_map(|l| l.as_ref().ok()));
-        let took = length.map_or(String::new(), |l| format!(", {}", words::length(l)));
-        let (known, says) = match until {
-            Some(_) => {
-                (Known::Lasting, format!("{name}: from the last sign of run {} to run {} ready{took}", self.number - 1, self.number))
-            }
-            None => (Known::Exact, format!("{name}: from the last sign of run {}; run {} was not ready", self.number - 1, self.number)),
-        };
-        Some(Draft { says, ..self.draft(known, Mark::Outage, "life.outage", String::new(), *since, until.copied()) })
+    /// The outage before it: the window that `outage:UNIT#N` is, with its records and its length.
+    fn outage(&self, old: usize, number: usize) -> Option<Draft> {
+        let away = self.run.outage.as_ref()?.window.as_ref()?;
+        away.span()?;
+        let took = away.length.as_ref().map_or(String::new(), |l| format!(", {}", words::length(l)));
+        let known = if away.until.is_some() { Known::Lasting } else { Known::Exact };
+        let says = format!("outage:{}#{number}: {}{took}", self.name, words::away(away, old, self.number));
+        Some(Draft { says, ..self.draft(known, Mark::Outage, "life.outage", String::new(), away.since, away.until) })
     }
 
     /// A mark of what happened, as well as its instant is known.

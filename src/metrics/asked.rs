@@ -1,5 +1,6 @@
 //! The captures that a question goes to, and the series that it means.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
@@ -14,6 +15,7 @@ use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
 use crate::run::captures::{Captures, Source};
+use crate::run::declared::did_you_mean;
 use crate::run::source::{Class, NotRead};
 use crate::store::captures::Kept;
 
@@ -78,7 +80,7 @@ impl<'r> Asked<'r> {
     }
 
     /// Adds the series of logs that were asked for.
-    pub fn add_logged(&mut self, run: &'r Run, logged: Logged<'r>) {
+    pub fn add_logged(&mut self, run: &Run, logged: Logged<'r>) {
         for log in logged.captures {
             let captured = Captured::new(run, log.source, &BTreeMap::new());
             // A log covers what lies between its records, also where none of them has the field.
@@ -86,6 +88,26 @@ impl<'r> Asked<'r> {
             self.captures.push(Captured { extent, lines: log.lines, ..captured });
         }
         self.not_read.extend(logged.not_read);
+    }
+
+    /// From the first sample to the last of all captures whose clock is known, UTC ns.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        self.captures.iter().filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The same with nothing borrowed of the run.
+    pub fn into_owned(self) -> Asked<'static> {
+        let owned = |captured: Captured<'r>| {
+            let Captured { name, source, catalogue, series, scrapes, extent, lines } = captured;
+            let source = Source { set: Cow::Owned(source.set.into_owned()), layout: source.layout, capture: source.capture };
+            Captured { name, source, catalogue, series, scrapes, extent, lines }
+        };
+        Asked {
+            captures: self.captures.into_iter().map(owned).collect(),
+            not_read: self.not_read,
+            notes: self.notes,
+            unchanged: self.unchanged,
+        }
     }
 
     /// Captures that are copies of others and were not read: their names, and the files that they equal.
@@ -100,6 +122,18 @@ impl<'r> Asked<'r> {
             }
         }
         out
+    }
+
+    /// That no series is meant, with a name that is near.
+    pub fn none_such(&self, selector: &Selector) -> String {
+        let names: Vec<&str> = self.captures.iter().flat_map(|c| c.catalogue.families.iter().map(|g| g.name.as_str())).collect();
+        let near = selector.name().and_then(|name| match names.contains(&name) {
+            true => Some(format!("; `{name}` is there, with other labels")),
+            false => did_you_mean(name, &names)
+                .or_else(|| names.iter().find(|n| n.contains(name)).copied())
+                .map(|near| format!("; did you mean `{near}`?")),
+        });
+        format!("{}: no such series in {} captures{}", selector.text, self.captures.len(), near.unwrap_or_default())
     }
 
     /// The members that one of the selectors means; all of them without any.
@@ -154,22 +188,27 @@ impl Captured<'_> {
     }
 
     /// When a series was scraped: with its endpoint, or, where the capture names no endpoint and mixes several, by its own samples.
-    pub fn scrapes_of(&self, series: SeriesId) -> std::borrow::Cow<'_, Scrapes> {
+    pub fn scrapes_of(&self, series: SeriesId) -> Cow<'_, Scrapes> {
         let capture = self.capture();
         let endpoint = capture.get(series).map_or(EndpointId(u32::MAX), |s| s.endpoint);
         if let StampOf::Line { width } = capture.stamp_of {
             // How far apart its own records are; those of one stamp are one.
             let mut times = capture.samples.times(std::iter::once(series.0));
             times.dedup_by_key(|at| at.div_euclid(width.max(1)));
-            return std::borrow::Cow::Owned(Scrapes::new(times).interval().map_or_else(Scrapes::unknown, Scrapes::every));
+            return Cow::Owned(Scrapes::new(times).interval().map_or_else(Scrapes::unknown, Scrapes::every));
         }
         let named = capture.endpoint(endpoint).is_some_and(|e| !title(e).is_empty() || !e.scrapes.is_empty());
         if named {
-            return std::borrow::Cow::Borrowed(self.scrapes(endpoint));
+            return Cow::Borrowed(self.scrapes(endpoint));
         }
         let own = Scrapes::new(capture.samples.times(std::iter::once(series.0)));
         // Only how far apart: that others were scraped without it shows no absence.
-        std::borrow::Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
+        Cow::Owned(own.interval().map_or_else(Scrapes::unknown, Scrapes::every))
+    }
+
+    /// Numbers of an endpoint's series.
+    pub fn series(&self, endpoint: EndpointId) -> &[u32] {
+        self.series.get(endpoint.0 as usize).map_or(&[], Vec::as_slice)
     }
 
     /// When an endpoint was scraped.
@@ -183,6 +222,12 @@ impl Captured<'_> {
     /// First and last sample or scrape, on the capture's clock.
     pub fn extent(&self) -> Option<(i64, i64)> {
         self.extent
+    }
+
+    /// First and last sample or scrape, UTC ns; `None` where it has none, or a clock of which it is not known where it began.
+    pub fn span_utc(&self) -> Option<(i64, i64)> {
+        let ((first, last), (offset, _)) = (self.extent()?, self.dial().to_utc()?);
+        Some((first.saturating_add(offset), last.saturating_add(offset)))
     }
 
     /// The clock of its samples.
@@ -222,7 +267,7 @@ impl Captured<'_> {
 fn scrapes(capture: &Capture, endpoint: EndpointId, series: &[u32]) -> Scrapes {
     let kept = capture.endpoint(endpoint).and_then(Scrapes::of_endpoint);
     let scrapes = kept.unwrap_or_else(|| Scrapes::new(capture.samples.times(series.iter().copied())));
-    let mut restarts = resets::told(capture, endpoint);
+    let mut restarts = resets::told(capture, series);
     restarts.extend(resets::shown(capture, series));
     scrapes.with_restarts(restarts)
 }
@@ -256,7 +301,9 @@ fn tell_apart(captures: &mut [Captured<'_>]) {
 }
 
 fn name(run: &Run, source: &Source<'_>) -> String {
-    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| key.to_string(), |s| s.name.clone());
+    // Of a run that is gone only its name is left.
+    let below = |key: &str| run.root.join(key).display().to_string();
+    let printed = |key: &str| run.sources.iter().find(|s| s.key == key).map_or_else(|| below(key), |s| s.name.clone());
     match &source.set.files[..] {
         [only] => printed(&only.key),
         [first, rest @ ..] => {

@@ -3,7 +3,6 @@
 use corr_metrics::model::SECOND;
 
 use super::asked::{Captured, Hit};
-use crate::query::extent::extent;
 use crate::query::sources::Asked as Log;
 use crate::render::shown::rfc3339;
 
@@ -65,7 +64,7 @@ impl Covers {
     /// Adds logs and other sources of events. Those without stamps cover nothing that could be said, those of one instant no stretch of time.
     pub fn add_logs(&mut self, logs: &[Log]) {
         for log in logs {
-            let (Some(first), Some(last)) = extent(std::slice::from_ref(log)) else { continue };
+            let (Some(first), Some(last)) = log.extent() else { continue };
             if last.saturating_sub(first) <= SECOND {
                 self.left_out.push(format!("{} (all its stamps lie within a second)", log.name));
             } else {

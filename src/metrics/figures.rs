@@ -107,12 +107,11 @@ fn evidence(captured: &Captured<'_>, id: SeriesId, falls: &[Fall], scrapes: &Scr
     let Some(endpoint) = capture.get(id).map(|s| s.endpoint) else { return Vec::new() };
     let counts = |other: &u32| {
         let other = SeriesId(*other);
-        other != id
-            && capture.get(other).is_some_and(|s| s.endpoint == endpoint)
-            && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
+        other != id && captured.catalogue.family(other).is_some_and(|g| g.typed.kind == Kind::Counter)
     };
-    let others: Vec<u32> = (0..capture.series.len() as u32).filter(counts).collect();
-    let scrapes = scrapes.clone().with_restarts(resets::told(capture, endpoint));
+    let mine = captured.series(endpoint);
+    let others: Vec<u32> = mine.iter().copied().filter(counts).collect();
+    let scrapes = scrapes.clone().with_restarts(resets::told(capture, mine));
     let mut cursor = capture.samples.cursor();
     falls.iter().map(|fall| resets::evidence(&mut cursor, fall, &others, &scrapes)).collect()
 }

@@ -256,7 +256,7 @@ fn indexed(log: &Log, selectors: &[&Selector]) -> Result<Said, String> {
         };
         said = answer.hits.par_chunks(CHUNK).map(read).reduce(Said::default, Said::with).with(said);
     }
-    let (first, last) = extent::extent(std::slice::from_ref(log));
+    let (first, last) = log.extent();
     said.covers = first.zip(last);
     Ok(said)
 }

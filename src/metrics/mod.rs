@@ -11,8 +11,11 @@ pub mod logged;
 pub mod moment;
 pub mod occupied;
 pub mod ratios;
+pub mod read;
 pub mod span;
 pub mod sums;
+pub mod units;
 pub mod workers;
 
 pub use asked::{Asked, Captured, Hit};
+pub use read::Read;

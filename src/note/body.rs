@@ -6,10 +6,10 @@ use std::fmt::Write;
 use corr_evidence::verdict::Verdict;
 use corr_parsers::clock::How;
 
-use crate::cli::grouped;
 use crate::query::sources::Asked;
 use crate::render::evidence::details::needed;
 use crate::render::evidence::{Edged, UNPROVABLE, table};
+use crate::render::number::grouped;
 use crate::render::safe::{fenced, markdown_cell, markdown_code, terminal};
 use crate::render::shown::rfc3339;
 use crate::render::sources::{clock_words, resolution};

@@ -508,6 +508,11 @@ pub fn item_text(item: Item<'_>) -> String {
     }
 }
 
+/// Where the bin of an instant begins, bins of `width` ns counted from the epoch. Of one that would begin before time does, the first instant there is.
+pub fn bin(at: i64, width: i64) -> i64 {
+    at.div_euclid(width).saturating_mul(width)
+}
+
 /// Takes matching records into a source's part of the answer.
 fn note(question: &Question, index: usize, found: Vec<Found>, part: &mut Part) {
     part.asking.matched += found.len() as u64;
@@ -517,10 +522,24 @@ fn note(question: &Question, index: usize, found: Vec<Found>, part: &mut Part) {
             *part.counts.entry(text).or_default() += 1;
         }
         if let Some(width) = question.histogram {
-            *part.bins.entry(f.order.map(|o| o.div_euclid(width) * width)).or_default() += 1;
+            *part.bins.entry(f.order.map(|o| bin(o, width))).or_default() += 1;
         }
         if question.count_by.is_none() && question.histogram.is_none() {
             part.keeper.push(Hit { source: index, offset: f.offset, order: f.order, key: f.key });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bin;
+
+    /// -9223372036854775808 in bins of 10: the one below it would begin at …810, where no instant is.
+    #[test]
+    fn bins_hold_the_first_and_the_last_instant() {
+        assert_eq!(bin(i64::MIN, 10), i64::MIN);
+        assert_eq!(bin(i64::MIN + 8, 10), i64::MIN + 8, "-9223372036854775800 begins one");
+        assert_eq!(bin(i64::MAX, 10), i64::MAX - 7);
+        assert_eq!((bin(-1, 10), bin(0, 10), bin(19, 10)), (-10, 0, 10));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use corr_parsers::event::Value;
 
-use super::answer::{Hit, Question, Sort, Window};
+use super::answer::{self, Hit, Question, Sort, Window};
 use super::rank::{Keeper, Key};
 use super::subject::{Name, Special};
 use crate::store::columns::column_name;
@@ -52,15 +52,9 @@ fn column(field: &str, segment: &Segment) -> Result<Option<Option<String>>, Stor
     if meta.overflow {
         return Ok(None);
     }
-    let named = |name: &str| name.eq_ignore_ascii_case(field);
-    // More than eight spellings are not all kept.
-    let may = |(name, info): &(&String, &crate::store::columns::ColumnInfo)| {
-        named(name) || info.raw.iter().any(|r| named(r)) || info.raw.len() >= 8
-    };
-    let mut columns = meta.columns.iter().filter(may);
+    let mut columns = meta.columns.iter().filter(|(name, info)| info.may_mean(name, field));
     let Some((name, info)) = columns.next() else { return Ok(Some(None)) };
-    let sure = !info.partial && (named(name) || info.raw.len() == 1);
-    Ok((sure && columns.next().is_none()).then(|| Some(column_name(name))))
+    Ok((info.is_exact(name, field) && columns.next().is_none()).then(|| Some(column_name(name))))
 }
 
 /// What rows gave.
@@ -206,7 +200,7 @@ fn bins(segment: &Segment, rows: &RowSet, width: i64, bins: &mut BTreeMap<Option
     segment.column("_order", Some(rows), |_, cell| {
         let Cell::Int(order) = cell else { return };
         counted += 1;
-        let bin = order.div_euclid(width).saturating_mul(width);
+        let bin = answer::bin(order, width);
         match &mut last {
             Some((at, n)) if *at == bin => *n += 1,
             _ => put(last.replace((bin, 1))),

@@ -9,19 +9,27 @@ use crate::run::events::{self, Start};
 /// First and last stamp of a run: by the index where there is one, else by reading every record. Logs are written nearly in order, but not quite, and
 /// exports may stand newest first: what is asked relative to the run must mean the same with an index and without.
 pub fn extent(sources: &[Asked]) -> (Option<i64>, Option<i64>) {
-    let mut found = Extent::default();
-    for source in sources {
-        for segment in &source.segments {
-            found = found.with(Extent { first: segment.reference.first, last: segment.reference.last });
-        }
-        if (source.unindexed || source.needs_tail())
-            && let Ok(bytes) = source.bytes()
-        {
-            let from = if source.unindexed { 0 } else { source.indexed_to.min(bytes.len()) };
-            found = found.with(read(bytes, from, source));
-        }
-    }
+    let found = sources.iter().map(Asked::extent).fold(Extent::default(), |found, (first, last)| found.with(Extent { first, last }));
     (found.first, found.last)
+}
+
+impl Asked {
+    /// Its first and last stamp; it is read for them once.
+    pub fn extent(&self) -> (Option<i64>, Option<i64>) {
+        *self.extent.get_or_init(|| {
+            let mut found = Extent::default();
+            for segment in &self.segments {
+                found = found.with(Extent { first: segment.reference.first, last: segment.reference.last });
+            }
+            if (self.unindexed || self.needs_tail())
+                && let Ok(bytes) = self.bytes()
+            {
+                let from = if self.unindexed { 0 } else { self.indexed_to.min(bytes.len()) };
+                found = found.with(read(bytes, from, self));
+            }
+            (found.first, found.last)
+        })
+    }
 }
 
 /// UTC nanoseconds of the earliest start and the latest end of some stamps.

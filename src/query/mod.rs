@@ -28,4 +28,10 @@ pub mod subject;
 pub mod suggest;
 pub mod timespec;
 pub mod visible;
+pub mod window;
 pub mod words;
+
+/// There is nothing of what was asked for: no such window, session or request. An answer, not a failure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Nothing(pub String);

@@ -379,21 +379,15 @@ fn column_rows(field: &Field, test: &ValueTest, view: &View<'_>) -> Result<RowSe
     let segment = view.segment;
     let len = segment.len();
     let meta = segment.meta()?;
-    let named = |name: &str| name.eq_ignore_ascii_case(&field.name);
     let mut set = RowSet::none(len);
     let mut present = RowSet::none(len);
     if meta.overflow {
         return Ok(RowSet::unknown(len));
     }
     let mut columns = 0;
-    for (name, info) in &meta.columns {
-        // More than eight spellings are not all kept: then the records are asked.
-        let may = named(name) || info.raw.iter().any(|r| named(r)) || info.raw.len() >= 8;
-        if !may {
-            continue;
-        }
+    for (name, info) in meta.columns.iter().filter(|(name, info)| info.may_mean(name, &field.name)) {
         columns += 1;
-        let sure = named(name) && !info.partial || info.raw.len() == 1 && named(&info.raw[0]) && !info.partial;
+        let sure = info.is_exact(name, &field.name);
         segment.column(&column_name(name), None, |row, cell| {
             present.insert(row);
             if !sure || accepts(test, &cell) {

@@ -2,41 +2,39 @@
 
 use std::collections::BTreeSet;
 
+use super::Nothing;
 use super::answer::{self, Answer, Question, Sort, Window};
 use super::fetch::{Context, Reading};
 use super::grammar::{self, quote};
 use super::matches::Matcher;
 use super::sources::Sources;
-use crate::cli::grouped;
 use crate::evidence::{Evidence, trace};
+use crate::render::number::grouped;
 use crate::render::shown::Shown;
 use crate::timeline::{Row, Settings, Timeline, Totals};
 
 /// Requests of a session whose records are looked for; of more a query would be too long.
 const MOST_REQUESTS: usize = 2_000;
 
-/// What is asked of the sources by a query, and by a session or a request, of which `evidence` shows which records are theirs; or why nothing can
-/// be.
+/// What is asked of the sources by a query, and by a session or a request, of which `evidence` shows which records are theirs.
+///
+/// # Errors
+/// The query is not understood; [`Nothing`] if no record bears the session or request.
 pub fn question(
     query: &str,
     window: Window,
     session: Option<&str>,
     request: Option<&str>,
     evidence: Option<&Evidence<'_>>,
-) -> anyhow::Result<Result<Question, String>> {
+) -> anyhow::Result<Question> {
     let mut expr = grammar::parse(query).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     if let Some(evidence) = evidence
-        && let Some(found) = evidence.requests(session, request)
+        && let Some(found) = evidence.requests(session, request)?
     {
-        let found = match found {
-            Ok(found) => found,
-            Err(why) => return Ok(Err(why)),
-        };
         if found.len() > MOST_REQUESTS {
-            return Ok(Err(format!(
-                "{} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window",
-                grouped(found.len() as u64)
-            )));
+            let many = grouped(found.len() as u64);
+            let why = format!("{many} requests are meant, more than {MOST_REQUESTS}: ask for one of them, or for a window");
+            return Err(Nothing(why).into());
         }
         let of_request = |no: &usize| evidence.identity.requests.get(*no).map(|r| trace::clauses(evidence, r)).unwrap_or_default();
         let mut clauses: BTreeSet<String> = found.iter().flat_map(of_request).collect();
@@ -46,7 +44,7 @@ pub fn question(
         expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     }
     let matcher = Matcher::new(&expr)?;
-    Ok(Ok(Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false }))
+    Ok(Question { expr, matcher, window, sort: Sort::Time(true), limit: 0, count_by: None, histogram: None, bodies: false })
 }
 
 /// How rows are made.
@@ -87,7 +85,7 @@ pub fn of(
     let answer = answer::ask(question, &sources.sources)?;
     let several = answer.asking.iter().filter(|a| a.matched > 0).count() > 1;
     let mut timeline = Timeline::new(Settings { all: how.all, limit: how.limit, chosen: how.chosen, several }, marks);
-    let mut told = read(&answer, sources, &mut |event| {
+    let mut told = read(&answer, sources, question.bodies, &mut |event| {
         see(&event);
         timeline.push(event, give)
     })?;
@@ -97,11 +95,11 @@ pub fn of(
 
 /// Gives every event of a question on, in the order of time.
 pub fn events(question: &Question, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
-    read(&answer::ask(question, &sources.sources)?, sources, give)
+    read(&answer::ask(question, &sources.sources)?, sources, question.bodies, give)
 }
 
 /// Reads the events of an answer again; says what could not be.
-fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
+fn read(answer: &Answer, sources: &Sources, bodies: bool, give: &mut dyn FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Told> {
     let mut told = Told { at_edge: answer.at_edge, ..Told::default() };
     for (asking, source) in answer.asking.iter().zip(&sources.sources) {
         if let Some(why) = &asking.failed {
@@ -111,7 +109,7 @@ fn read(answer: &Answer, sources: &Sources, give: &mut dyn FnMut(Shown) -> anyho
             told.notes.push(format!("{}: read without its index: {why}", source.name));
         }
     }
-    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), false);
+    let mut reading = Reading::new(&answer.hits, &sources.sources, Context::default(), bodies);
     while let Some(blocks) = reading.next(BATCH) {
         for event in blocks.into_iter().flat_map(|b| b.events) {
             give(event)?;

@@ -1,6 +1,7 @@
 //! The sources that a question goes to, each with the index that can answer for it, as far as that is still true.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -27,6 +28,8 @@ pub struct Asked {
     pub layout: Layout,
     pub clock: Clock,
     timing: OnceLock<Timing>,
+    /// First and last stamp, once they were looked for.
+    pub(super) extent: OnceLock<(Option<i64>, Option<i64>)>,
     /// Segments that still say what the source says, in source order; empty if it is to be scanned.
     pub segments: Vec<Segment>,
     /// Bytes of the source that the segments answer for; what lies behind is scanned.
@@ -73,6 +76,7 @@ impl Asked {
             layout: source.detection.layout.clone(),
             clock: source.clock.clone(),
             timing: OnceLock::new(),
+            extent: OnceLock::new(),
             segments: Vec::new(),
             indexed_to: 0,
             grew: false,
@@ -94,6 +98,7 @@ impl Asked {
             layout: detection.layout,
             clock: entry.clock.clock()?,
             timing: OnceLock::new(),
+            extent: OnceLock::new(),
             segments: entry.segments.iter().map(|s| Segment::new(store, s)).collect(),
             indexed_to: entry.size as usize,
             grew: false,
@@ -166,6 +171,29 @@ impl Asked {
     }
 }
 
+/// Opens a run, and finds its sources and what of its index can be used. Of a store that was moved without its run only the sources are left.
+pub fn run(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<(Run, Sources), SourcesError> {
+    let run = looked_into(arguments, options, store)?;
+    let sources = of(&run, options, store)?;
+    Ok((run, sources))
+}
+
+/// Opens a run; one without files where its store was moved without it.
+pub fn looked_into(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<Run, OpenError> {
+    if moved(arguments, store).is_some() { Ok(Run::gone(arguments)) } else { run::open(arguments, options) }
+}
+
+/// The files of a run; none where its store was moved without it.
+pub fn files(arguments: &[String], store: Option<&Path>) -> Result<discover::Listing, OpenError> {
+    if moved(arguments, store).is_some() { Ok(discover::Listing::default()) } else { Ok(run::list(arguments)?.0) }
+}
+
+/// A store that was moved without its run is asked alone.
+fn moved<'s>(arguments: &[String], store: Option<&'s Path>) -> Option<(&'s Path, Manifest)> {
+    let dir = store.filter(|_| arguments.iter().all(|a| a != "-" && !Path::new(a).exists()))?;
+    Some((dir, Manifest::read(dir).ok()?))
+}
+
 /// Finds the sources of a run and what of its index can be used.
 pub fn open(arguments: &[String], options: &Options, store: Option<&Path>) -> Result<Sources, SourcesError> {
     let looked = OnceCell::new();
@@ -191,11 +219,7 @@ pub fn find<'r>(
     run: &dyn Fn() -> Result<&'r Run, SourcesError>,
 ) -> Result<Sources, SourcesError> {
     let mut notes = Vec::new();
-    // A store that was moved without its run is asked alone.
-    if let Some(dir) = store
-        && arguments.iter().all(|a| a != "-" && !Path::new(a).exists())
-        && let Ok(manifest) = Manifest::read(dir)
-    {
+    if let Some((dir, manifest)) = moved(arguments, store) {
         return Ok(alone(arguments, dir, &manifest));
     }
     let (listing, declared) = run::list(arguments)?;
@@ -224,8 +248,10 @@ pub fn find<'r>(
     let mut others = 0;
     let mut gone_stale = 0;
     let mut from_store = Vec::new();
+    let by_key: HashMap<&str, &Source> =
+        looked.map(|run| run.sources.iter().rev().map(|source| (source.key.as_str(), source)).collect()).unwrap_or_default();
     for found in &listing.files {
-        let source = looked.and_then(|r| r.sources.iter().find(|s| s.key == found.key));
+        let source = by_key.get(found.key.as_str()).copied();
         let entry = manifest.sources.get(&found.key);
         // Standard input is never what an index was made of.
         let usable = entry.filter(|e| found.key != "-" && source.is_none_or(|s| crate::store::update::reads_alike(e, s)));
@@ -337,6 +363,9 @@ fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
             }
         }
     }
-    let notes = vec!["the run is not there: answered from the text in the store, in which bodies are masked".into()];
+    let mut notes = vec!["the run is not there: answered from the text in the store, in which bodies are masked".to_string()];
+    if !manifest.captures.is_empty() {
+        notes.push("its metric captures are not asked: which files they are of is known where the run is".into());
+    }
     Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len() }
 }

@@ -13,7 +13,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{LocalResult, TimeZone};
 use corr_parsers::clock::Rule;
 use corr_parsers::stamp::{self, SECOND, Stamp, Zone};
 
@@ -151,24 +150,13 @@ pub fn resolve(spec: &TimeSpec, side: Side, context: &Context) -> Result<i64, Ti
 
 /// A civil time in a zone. Of an hour that comes twice, a window's start is in the first and its end in the second.
 fn civil(ns: i64, side: Side, zone: Rule) -> Result<i64, String> {
-    let out_of_range = || "the time is out of range".to_string();
-    let zone = match zone {
-        Rule::Fixed(east) => return ns.checked_sub(i64::from(east) * SECOND).ok_or_else(out_of_range),
-        Rule::Named(zone) => zone,
-    };
-    let local = chrono::DateTime::from_timestamp_nanos(ns).naive_utc();
-    let found = match zone.from_local_datetime(&local) {
-        LocalResult::Single(time) => time,
-        LocalResult::Ambiguous(first, second) => {
-            if side == Side::Since {
-                first
-            } else {
-                second
-            }
-        }
-        LocalResult::None => return Err(format!("clocks in {zone} skip this time; give it with an offset, such as `+00:00`")),
-    };
-    found.timestamp_nanos_opt().ok_or_else(out_of_range)
+    match zone {
+        Rule::Fixed(east) => ns.checked_sub(i64::from(east) * SECOND).ok_or_else(|| "the time is out of range".to_string()),
+        Rule::Named(named) => match named.readings(ns) {
+            Some((first, second)) => Ok(if side == Side::Since { first } else { second.unwrap_or(first) }),
+            None => Err(format!("clocks in {named} skip this time; give it with an offset, such as `+00:00`")),
+        },
+    }
 }
 
 /// `None` if the run has no stamps.
@@ -177,10 +165,7 @@ fn time_of_day(ns: i64, side: Side, context: &Context) -> Option<Result<i64, Str
     let start = context.run_start?;
     let local = match context.zone {
         Rule::Fixed(east) => start.checked_add(i64::from(east) * SECOND)?,
-        Rule::Named(zone) => {
-            let utc = chrono::DateTime::from_timestamp_nanos(start).naive_utc();
-            zone.from_utc_datetime(&utc).naive_local().and_utc().timestamp_nanos_opt()?
-        }
+        Rule::Named(zone) => start.checked_add(i64::from(zone.east(start)) * SECOND)?,
     };
     let midnight = local.div_euclid(DAY).checked_mul(DAY)?;
     let first = civil(midnight.checked_add(ns)?, side, context.zone);

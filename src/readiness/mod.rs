@@ -157,6 +157,16 @@ impl Outside {
             self.note(name, &source.name, what, rows, unit.clone(), &linked);
             units.push(unit);
         }
+        if calls.beyond > 0 {
+            self.seen.push(Seen {
+                target: String::new(),
+                of: source.name.clone(),
+                what: if calls.polls { "polls" } else { "clients" },
+                rows: calls.beyond,
+                unit: None,
+                how: format!("left out: the source names more than {} targets", polls::MOST_TARGETS),
+            });
+        }
         for call in &calls.calls {
             if let Some(Some((host, unit))) = units.get(call.target) {
                 self.rows.push(Row {
@@ -174,9 +184,10 @@ impl Outside {
     fn captures(&mut self, run: &Run, asked: &Asked<'_>, first: usize) {
         for (number, captured) in asked.captures.iter().enumerate().filter(|(_, captured)| !captured.is_log()) {
             let Ok(source) = u32::try_from(first + number) else { continue };
+            let logged = scrapes::Logged::of(run, captured);
             for (id, endpoint) in captured.capture().endpoints.iter().enumerate() {
                 let Ok(id) = u32::try_from(id) else { continue };
-                let scraped = scrapes::of_endpoint(run, captured, EndpointId(id), source);
+                let scraped = scrapes::of_endpoint(captured, &logged, EndpointId(id), source);
                 if scraped.is_empty() {
                     continue;
                 }

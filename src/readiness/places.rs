@@ -7,8 +7,9 @@ use corr_readiness::Cite;
 
 use crate::metrics::Captured;
 use crate::metrics::asked::title;
+use crate::query::answer::Hit;
+use crate::query::fetch;
 use crate::query::sources::Sources;
-use crate::run::events::count_lines;
 
 /// Citations as `path:line`, or `capture[endpoint]@time`.
 #[derive(Clone, Debug, Default)]
@@ -17,27 +18,24 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the lines of these citations: each source is gone through once.
+    /// Finds the lines of these citations.
     pub fn new(cites: &BTreeSet<Cite>, sources: &Sources, captures: &[Captured<'_>]) -> Places {
         let mut shown = HashMap::with_capacity(cites.len());
-        let (mut at, mut line, mut of) = (0usize, 1u64, None);
-        // By source, then by offset.
+        let (mut records, mut hits) = (Vec::new(), Vec::new());
         for cite in cites {
             let number = cite.source as usize;
             if let Some(source) = sources.sources.get(number) {
-                if of.replace(number) != Some(number) {
-                    (at, line) = (0, 1);
-                }
-                let Ok(bytes) = source.bytes() else { continue };
-                let offset = usize::try_from(cite.offset).unwrap_or(usize::MAX).min(bytes.len());
-                line += count_lines(bytes.get(at..offset).unwrap_or_default());
-                at = offset.max(at);
-                shown.insert(*cite, format!("{}:{line}", source.name));
+                records.push((*cite, source));
+                hits.push(Hit { source: number, offset: cite.offset, order: None, key: None });
             } else if let Some(captured) = captures.get(number - sources.sources.len()) {
                 let endpoint = captured.capture().endpoint(EndpointId(cite.len)).map(title).unwrap_or_default();
                 let time = captured.dial().show(i64::try_from(cite.offset).unwrap_or(i64::MAX));
                 shown.insert(*cite, format!("{}[{endpoint}]@{time}", captured.name));
             }
+        }
+        // Line 0 is that of a source that cannot be read.
+        for ((cite, source), line) in records.into_iter().zip(fetch::lines(&hits, &sources.sources)).filter(|(_, line)| *line > 0) {
+            shown.insert(cite, format!("{}:{line}", source.name));
         }
         Places { shown }
     }

@@ -1,5 +1,6 @@
 //! What clients and poll loops wrote of their calls, as rows: who was asked, from when to when, and did it answer.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use corr_parsers::event::{Event, Value};
@@ -11,13 +12,14 @@ use rayon::prelude::*;
 use crate::query::sources::{Asked, Sources};
 use crate::run::events::{self, Facts, Start};
 use crate::run::layout::base_name;
+use crate::timeline::PROBES;
 
 /// Whom a call went to, in the words of who made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Target {
     /// A name; empty where there is none.
     pub name: String,
-    /// A URL, or `host:port`; empty where there is none.
+    /// The server of a URL, `scheme://host:port` or `host:port`: a path and what is asked of it are no other server. Empty where there is none.
     pub url: String,
 }
 
@@ -41,10 +43,12 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// They are polls of a health endpoint.
     pub polls: bool,
+    /// Calls of targets beyond the first [`MOST_TARGETS`], which are not among `calls`.
+    pub beyond: u64,
 }
 
 /// Targets of one source that are kept apart; more are no servers.
-const MOST_TARGETS: usize = 4_096;
+pub const MOST_TARGETS: usize = 4_096;
 
 /// Reads the records of all sources but the logs of processes.
 pub fn all(sources: &Sources, logs: &[usize]) -> Vec<Calls> {
@@ -58,10 +62,11 @@ fn of_source(number: usize, source: &Asked) -> Option<Calls> {
     let cited = u32::try_from(number).ok()?;
     let by_name = says_health(base_name(&source.key));
     let mut found = Calls { source: number, ..Calls::default() };
+    let mut places = HashMap::new();
     events::each(bytes, &source.layout, source.timing(), Start { offset: 0, line: 0, order: None }, bytes.len(), |_, event, facts| {
         if let Some((target, what)) = read(event, source.format, by_name) {
             let cite = Cite { source: cited, offset: facts.offset as u64, len: u32::try_from(facts.length).unwrap_or(u32::MAX) };
-            found.take(target, what, times(event, facts), cite);
+            found.take(&mut places, target, what, times(event, facts), cite);
         }
         ControlFlow::Continue(())
     });
@@ -69,17 +74,23 @@ fn of_source(number: usize, source: &Asked) -> Option<Calls> {
 }
 
 impl Calls {
-    fn take(&mut self, target: Target, what: What, times: Option<(Stamp, Stamp)>, cite: Cite) {
+    /// `places` has the place of each target in `targets`.
+    fn take(&mut self, places: &mut HashMap<Target, usize>, target: Target, what: What, times: Option<(Stamp, Stamp)>, cite: Cite) {
         let Some((from, until)) = times else { return };
-        let at = match self.targets.iter().position(|known| *known == target) {
-            Some(at) => at,
+        self.polls |= matches!(what, What::Health { .. } | What::Unwell);
+        let at = match places.get(&target) {
+            Some(at) => *at,
             None if self.targets.len() < MOST_TARGETS => {
-                self.targets.push(target);
-                self.targets.len() - 1
+                let at = self.targets.len();
+                self.targets.push(target.clone());
+                places.insert(target, at);
+                at
             }
-            None => return,
+            None => {
+                self.beyond += 1;
+                return;
+            }
         };
-        self.polls |= matches!(what, What::Health { .. });
         self.calls.push(Call { cite, target: at, from, until, what });
     }
 }
@@ -88,11 +99,6 @@ impl Calls {
 fn says_health(base: &str) -> bool {
     let lower = base.to_ascii_lowercase();
     ["health", "readyz", "livez"].iter().any(|word| lower.starts_with(word))
-}
-
-/// Paths that say whether a server is ready; a request for tokens goes to none of them.
-fn is_health(path: &str) -> bool {
-    matches!(path, "/health" | "/health_generate" | "/healthz" | "/readyz" | "/livez" | "/ready" | "/live" | "/readiness" | "/liveness")
 }
 
 /// Paths at which tokens are asked for.
@@ -129,18 +135,20 @@ fn read(event: &Event<'_>, format: &str, by_name: bool) -> Option<(Target, What)
     let path = path.or_else(|| place.and_then(path_of)).map(|path| path.split('?').next().unwrap_or(path).trim_end_matches('/'));
     let target = Target {
         name: text(event, &["target", "server", "worker", "instance", "unit", "service"]).unwrap_or_default().to_string(),
-        url: place.unwrap_or_default().to_string(),
+        url: place.map(server).unwrap_or_default(),
     };
     let status = number(event, &["status", "status_code", "http_status", "http_code", "code", "response_code"]);
     let good = status.map(|status| (200.0..300.0).contains(&status));
     let failed = text(event, &["error", "err", "exception", "error_type"]).is_some();
-    if declared || path.is_some_and(is_health) || (by_name && path.is_none_or(|path| !asks_tokens(path))) {
+    if declared || path.is_some_and(|path| PROBES.contains(&path)) || (by_name && path.is_none_or(|path| !asks_tokens(path))) {
         let said = ["up", "ok", "healthy", "ready", "alive"].iter().find_map(|name| match event.get(name) {
             Some(Value::Bool(up)) => Some(*up),
             _ => None,
         });
-        let up = good.or(said).or(failed.then_some(false))?;
-        return Some((target, What::Health { up: up && !failed }));
+        let up = good.or(said).or(failed.then_some(false))? && !failed;
+        // Status 0 is a connection that could not be made, in curl's word.
+        let answered = status.is_some_and(|status| status >= 100.0);
+        return Some((target, if answered && !up { What::Unwell } else { What::Health { up } }));
     }
     if kind != "client_request" || path.is_some_and(|path| !asks_tokens(path)) {
         return None;
@@ -160,9 +168,29 @@ fn read(event: &Event<'_>, format: &str, by_name: bool) -> Option<(Target, What)
     Some((target, What::Client { ok }))
 }
 
+/// The scheme of a URL, if it has one, and what comes after it.
+fn scheme(url: &str) -> (Option<&str>, &str) {
+    match url.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains(['/', '?', '#']) => (Some(scheme), rest),
+        _ => (None, url),
+    }
+}
+
 fn path_of(url: &str) -> Option<&str> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (_, rest) = scheme(url);
     rest.find('/').and_then(|at| rest.get(at..))
+}
+
+/// `scheme://host:port` of a URL, without a user's name and password; empty for a path alone.
+fn server(url: &str) -> String {
+    let (scheme, rest) = scheme(url);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..end).unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match scheme {
+        Some(scheme) if !host.is_empty() => format!("{scheme}://{host}").to_ascii_lowercase(),
+        _ => host.to_ascii_lowercase(),
+    }
 }
 
 /// When the call began and ended: the same where only one of them is said.
@@ -203,12 +231,39 @@ mod tests {
     fn paths_and_epochs() {
         assert_eq!(path_of("http://h:1/health?x"), Some("/health?x"));
         assert_eq!(path_of("h:1"), None);
-        assert!(is_health("/health") && !is_health("/generate") && asks_tokens("/v1/completions") && !asks_tokens("/v1/models"));
+        assert_eq!(path_of("h:1/a?from=http://other/b"), Some("/a?from=http://other/b"));
+        for (url, of) in [
+            ("http://127.0.0.1:30000/health?t=17", "http://127.0.0.1:30000"),
+            ("HTTP://Host:1?x", "http://host:1"),
+            ("https://user:word@h/v1", "https://h"),
+            ("[::1]:8000/health", "[::1]:8000"),
+            ("h:1", "h:1"),
+            ("/health", ""),
+        ] {
+            assert_eq!(server(url), of, "{url}");
+        }
+        assert!(asks_tokens("/v1/completions") && !asks_tokens("/v1/models"));
+        assert!(!PROBES.iter().any(|path| asks_tokens(path)), "who asks for tokens asks for no health");
         assert!(says_health("health.jsonl") && !says_health("client.jsonl"));
         let at = 1_795_978_297_895_273_000;
         for value in [1_795_978_297.895273, 1_795_978_297_895.273, 1_795_978_297_895_273.0] {
             assert_eq!(epoch(value).map(|stamp| stamp.start), Some(at), "{value}");
         }
         assert_eq!(epoch(12.5), None);
+    }
+
+    /// What is not kept apart is counted.
+    #[test]
+    fn targets_beyond_the_most_are_counted() {
+        let (mut calls, mut places) = (Calls::default(), HashMap::new());
+        let times = Some((Stamp::new(0, 1), Stamp::new(0, 1)));
+        let cite = Cite { source: 0, offset: 0, len: 0 };
+        // Each target twice: 5,000 - 4,096 = 904 are too many.
+        for number in (0..5_000).chain(0..5_000) {
+            let target = Target { name: format!("s{number}"), url: String::new() };
+            calls.take(&mut places, target, What::Health { up: true }, times, cite);
+        }
+        assert_eq!((calls.targets.len(), calls.calls.len(), calls.beyond), (4_096, 8_192, 2 * 904));
+        assert!(calls.calls.iter().all(|call| calls.targets.get(call.target).is_some()));
     }
 }

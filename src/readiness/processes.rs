@@ -1,9 +1,11 @@
 //! Which sources are logs of processes, and whose each is.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::{self, Write as _};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
-use corr_parsers::stamp::{SECOND, Stamp};
+use corr_parsers::stamp::SECOND;
 use corr_readiness::Fact;
 use rayon::prelude::*;
 
@@ -38,19 +40,20 @@ pub struct Process {
 /// The logs of processes, and copies that are not read, each with the source that it repeats.
 pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
     let mut found = Vec::new();
-    let mut folders: HashMap<(String, String), Vec<&str>> = HashMap::new();
+    let mut folders: HashMap<(String, String), HashSet<&str>> = HashMap::new();
     for (number, source) in sources.sources.iter().enumerate() {
         let Some((host, unit)) = owner(source, sources) else { continue };
         if !unit.is_empty() {
-            folders.entry((host.clone(), unit.clone())).or_default().push(folder(&source.key));
+            folders.entry((host.clone(), unit.clone())).or_default().insert(folder(&source.key));
         }
         found.push(Process { source: number, host, unit });
     }
     // What only holds requests is of a process if another log of it is there.
     let names: HashSet<(String, String)> = found.iter().map(|p| (p.host.clone(), p.unit.clone())).collect();
+    let known: HashSet<usize> = found.iter().map(|p| p.source).collect();
     for (number, source) in sources.sources.iter().enumerate() {
         let stream = source.key.ends_with(".stdout.log") || source.key.ends_with(".stderr.log");
-        if stream && source.format == "sglang-json" && !found.iter().any(|p| p.source == number) {
+        if stream && source.format == "sglang-json" && !known.contains(&number) {
             let (host, unit) = named(source);
             if names.contains(&(host.clone(), unit.clone())) {
                 found.push(Process { source: number, host, unit });
@@ -68,7 +71,8 @@ pub fn find(sources: &Sources) -> (Vec<Process>, Vec<(usize, usize)>) {
         }
     }
     let copies = copies(sources, &found);
-    found.retain(|process| !copies.iter().any(|(copy, _)| *copy == process.source));
+    let repeated: HashSet<usize> = copies.iter().map(|(copy, _)| *copy).collect();
+    found.retain(|process| !repeated.contains(&process.source));
     (found, copies)
 }
 
@@ -117,7 +121,41 @@ fn within(inner: &str, outer: &str) -> bool {
 }
 
 /// What a log says of a life, and when: two logs that say the same are one.
-type Said = HashSet<(String, Option<i64>)>;
+#[derive(Debug, Default)]
+struct Said {
+    /// A hash of each fact with the second it is of.
+    facts: HashSet<u64>,
+    /// First and last second, UTC.
+    seconds: Option<(i64, i64)>,
+}
+
+impl Said {
+    fn add(&mut self, fact: impl fmt::Debug, second: i64) {
+        let mut hash = Written(DefaultHasher::new());
+        // Writing to a hash cannot fail.
+        let _ = write!(hash, "{fact:?}");
+        second.hash(&mut hash.0);
+        self.facts.insert(hash.0.finish());
+        let (first, last) = self.seconds.unwrap_or((second, second));
+        self.seconds = Some((first.min(second), last.max(second)));
+    }
+
+    /// Does another log say nine tenths of it?
+    fn is_within(&self, other: &Said) -> bool {
+        let meet = self.seconds.zip(other.seconds).is_some_and(|(mine, theirs)| mine.0 <= theirs.1 && theirs.0 <= mine.1);
+        meet && self.facts.intersection(&other.facts).count() * 10 >= self.facts.len() * 9
+    }
+}
+
+/// A hash of what is written.
+struct Written(DefaultHasher);
+
+impl fmt::Write for Written {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
 
 fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
     let mut groups: HashMap<(&str, &str), Vec<&Process>> = HashMap::new();
@@ -129,17 +167,17 @@ fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
         let mut said: Vec<(usize, Said)> = group.par_iter().map(|process| (process.source, said(sources, process))).collect();
         // Of two that say as much the one nearer to the run's own folder is kept.
         let depth = |source: usize| sources.sources.get(source).map_or(0, |source| source.key.matches('/').count());
-        said.sort_by_key(|(source, said)| (std::cmp::Reverse(said.len()), depth(*source), *source));
+        said.sort_by_key(|(source, said)| (std::cmp::Reverse(said.facts.len()), depth(*source), *source));
         let mut kept: Vec<(usize, Said)> = Vec::new();
-        for (source, facts) in said {
-            let Some(at) = kept.iter().position(|(_, other)| facts.len() >= TELLING && within_facts(&facts, other)) else {
-                kept.push((source, facts));
+        for (source, said) in said {
+            let Some(at) = kept.iter().position(|(_, other)| said.facts.len() >= TELLING && said.is_within(other)) else {
+                kept.push((source, said));
                 continue;
             };
             let Some(known) = kept.get_mut(at) else { continue };
             // Of two renderings of one journal the one with fields says more.
-            if within_facts(&known.1, &facts) && richness(sources, source) > richness(sources, known.0) {
-                let old = std::mem::replace(known, (source, facts));
+            if known.1.is_within(&said) && richness(sources, source) > richness(sources, known.0) {
+                let old = std::mem::replace(known, (source, said));
                 copies.iter_mut().filter(|(_, of)| *of == old.0).for_each(|(_, of)| *of = source);
                 copies.push((old.0, source));
             } else {
@@ -149,11 +187,6 @@ fn copies(sources: &Sources, found: &[Process]) -> Vec<(usize, usize)> {
     }
     copies.sort_unstable();
     copies
-}
-
-/// Does another log say nine tenths of it?
-fn within_facts(facts: &Said, other: &Said) -> bool {
-    facts.iter().filter(|fact| other.contains(*fact)).count() * 10 >= facts.len() * 9
 }
 
 /// How much the envelopes of a source say beside the text: ids of invocations and boots, and the monotonic clock.
@@ -168,11 +201,14 @@ fn richness(sources: &Sources, source: usize) -> usize {
 }
 
 fn said(sources: &Sources, process: &Process) -> Said {
-    let Some(reading) = Reading::new(sources, process) else { return Said::new() };
-    let facts = reading.filter(|seen| seen.fact != Fact::Line && seen.wall.is_some());
-    // To the second: renderings cut stamps. With host and process: two busy servers do alike in every second.
-    let second = |wall: Stamp| wall.start.div_euclid(SECOND);
-    facts.take(COMPARED).map(|seen| (format!("{:?} {:?} {}", seen.fact, seen.pid, seen.host), seen.wall.map(second))).collect()
+    let mut said = Said::default();
+    let Some(reading) = Reading::new(sources, process) else { return said };
+    let facts = reading.filter(|seen| seen.fact != Fact::Line).filter_map(|seen| Some((seen.wall?, seen)));
+    for (wall, seen) in facts.take(COMPARED) {
+        // To the second: renderings cut stamps. With host and process: two busy servers do alike in every second.
+        said.add((&seen.fact, &seen.pid, &seen.host), wall.start.div_euclid(SECOND));
+    }
+    said
 }
 
 #[cfg(test)]
@@ -185,5 +221,22 @@ mod tests {
         assert!(!within("ab", "a") && !within("a", "b") && !within("a", "a/b"));
         assert_eq!(folder("logs/w.log"), "logs");
         assert_eq!(folder("w.log"), "");
+    }
+
+    #[test]
+    fn a_copy_says_nine_tenths_in_the_same_seconds() {
+        let log = |facts: &[(&str, i64)]| {
+            let mut said = Said::default();
+            facts.iter().for_each(|(fact, second)| said.add(fact, *second));
+            said
+        };
+        let ten: Vec<(&str, i64)> = (0..10).map(|second| ("batch", second)).collect();
+        let whole = log(&ten);
+        // Nine of its ten are there, then eight.
+        assert!(whole.is_within(&log(&ten[..9])) && !whole.is_within(&log(&ten[..8])));
+        assert!(log(&ten[..5]).is_within(&whole));
+        let (later, other): (Vec<_>, Vec<_>) = ten.iter().map(|(fact, second)| ((*fact, second + 10), ("stop", *second))).unzip();
+        assert!(!log(&later).is_within(&whole) && !log(&other).is_within(&whole));
+        assert!(!Said::default().is_within(&whole) && !whole.is_within(&Said::default()));
     }
 }

@@ -1,6 +1,7 @@
 //! What restarts do to a run's coverage: a server that went away while it was measured, and gaps in metrics that are restarts.
 
 use corr_metrics::coverage::{self, Cause};
+use corr_metrics::window::resets;
 use corr_readiness::history::{Invocation, TrapKind};
 use corr_readiness::{Options as Servers, UnitHistory};
 
@@ -95,19 +96,19 @@ fn overlaps(outage: &Outage<'_>, since: i64, until: Option<i64>) -> bool {
 fn outages<'h>(found: &'h Readiness, unit: &'h UnitHistory) -> Vec<Outage<'h>> {
     let name = windows::name_of(&found.history.units, unit);
     let mut all = Vec::new();
-    let mut before: Option<&Invocation> = None;
     for ((at, run), number) in unit.invocations.iter().enumerate().zip(windows::numbers(unit)) {
-        if let (Some(old), Some(outage), Some(number)) = (before, &run.outage, number) {
-            let away = outage.end_to_ready.as_ref().map_or_else(|why| format!("for an unknown time, {why}"), words::length);
-            let how = format!("run {} {}, away {away} from its end to run {} ready", at, words::verdict(old.verdict), at + 1);
-            let span = windows::outage(old, run);
+        let old = windows::before(unit, at);
+        let verdict = old.checked_sub(1).and_then(|old| unit.invocations.get(old)).map_or("", |old| words::verdict(old.verdict));
+        if let (Some(away), Some(number)) = (run.outage.as_ref().and_then(|outage| outage.window.as_ref()), number) {
+            let how = format!("run {old} {verdict}, away {}, {}", words::away(away, old, at + 1), words::away_length(away));
+            let span = away.span();
             all.extend(span.map(|(since, until)| Outage { unit, name: format!("outage:{name}#{number}"), since, until, how }));
         }
-        before = Some(run);
     }
+    let before = unit.invocations.last();
     // A last run that ended by itself is no restart, and away from then on.
     let lost = |run: &Invocation| run.traps.iter().any(|trap| trap.kind == TrapKind::ReadyThenLost);
-    if let Some(last) = before.filter(|run| (run.instants.ended.happened() || lost(run)) && !run.instants.asked.happened())
+    if let Some(last) = before.filter(|run| (run.instants.ended.happened() || lost(run)) && !run.instants.stops())
         && let Some(since) = last.instants.ended.lower().or(last.instants.ended.upper()).and_then(|mark| mark.wall)
     {
         let how = format!("run {} {}, and no other one followed", unit.invocations.len(), words::verdict(last.verdict));
@@ -130,7 +131,7 @@ fn gaps(run: &Run, asked: &Asked<'_>) -> Vec<Gap> {
                 endpoint: endpoint.clone(),
                 from: gap.from.saturating_add(offset),
                 to: gap.to.saturating_add(offset),
-                fell: gap.fell.0 > 1 && gap.fell.0.saturating_mul(2) > gap.fell.1,
+                fell: resets::together(gap.fell.0, gap.fell.1),
             }));
         }
     }

@@ -1,6 +1,6 @@
 //! What scrapes of `/metrics` say of a process: did it answer, since when does it run, did its counters fall, does it hold KV.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use corr_metrics::model::{Endpoint, EndpointId, Outcome, StampOf};
 use corr_metrics::window::resets::Restart;
@@ -21,13 +21,33 @@ pub struct Scraped {
     pub what: What,
 }
 
+/// What a scraper's log says of failures, by endpoint: when each was on the capture's clock, from and to.
+#[derive(Debug, Default)]
+pub struct Logged(HashMap<String, Vec<(i64, i64)>>);
+
+impl Logged {
+    /// Reads the log beside a capture, if an endpoint of it needs that: one whose own failures the scraper kept does not.
+    pub fn of(run: &Run, captured: &Captured<'_>) -> Logged {
+        let mut by_endpoint: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
+        let capture = captured.capture();
+        if let Some(window) = captured.extent()
+            && capture.endpoints.iter().any(|endpoint| endpoint.scrapes.is_empty())
+        {
+            for failure in Around::of(run, captured).ask(capture, window).failures {
+                by_endpoint.entry(failure.endpoint).or_default().push((failure.low, failure.high));
+            }
+        }
+        Logged(by_endpoint)
+    }
+}
+
 /// All scrapes of an endpoint, by time. `source` is the capture's number in citations, whose offset is the time on the capture's own clock
 /// and whose length is the endpoint's number. Empty where the capture's clock is not known in UTC.
-pub fn of_endpoint(run: &Run, captured: &Captured<'_>, id: EndpointId, source: u32) -> Vec<Scraped> {
+pub fn of_endpoint(captured: &Captured<'_>, logged: &Logged, id: EndpointId, source: u32) -> Vec<Scraped> {
     let capture = captured.capture();
     let (Some((offset, error)), Some(endpoint)) = (captured.dial().to_utc(), capture.endpoint(id)) else { return Vec::new() };
     let seen = Seen::of(captured, id);
-    let attempts = attempts(run, captured, endpoint, id);
+    let attempts = attempts(captured, logged, endpoint, id);
     let mut restarts = Resets::new(captured.scrapes(id).restarts());
     let mut rows = Vec::with_capacity(attempts.len());
     for (at, attempt) in attempts {
@@ -88,7 +108,7 @@ struct Attempt {
 }
 
 /// Attempts by time. One that ran into a timeout is none: a busy server answers late.
-fn attempts(run: &Run, captured: &Captured<'_>, endpoint: &Endpoint, id: EndpointId) -> BTreeMap<i64, Attempt> {
+fn attempts(captured: &Captured<'_>, logged: &Logged, endpoint: &Endpoint, id: EndpointId) -> BTreeMap<i64, Attempt> {
     let mut all = BTreeMap::new();
     for scrape in &endpoint.scrapes {
         let up = match &scrape.outcome {
@@ -102,13 +122,9 @@ fn attempts(run: &Run, captured: &Captured<'_>, endpoint: &Endpoint, id: Endpoin
         all.entry(*at).or_insert(Attempt { up: true, took: 0 });
     }
     // A scraper that keeps no failures logs them.
-    if endpoint.scrapes.is_empty()
-        && let Some(window) = captured.extent()
-    {
-        for failure in Around::of(run, captured).ask(captured.capture(), window).failures {
-            if failure.endpoint == endpoint.name {
-                all.entry(failure.low).or_insert(Attempt { up: false, took: failure.high.saturating_sub(failure.low) });
-            }
+    if endpoint.scrapes.is_empty() {
+        for &(low, high) in logged.0.get(&endpoint.name).into_iter().flatten() {
+            all.entry(low).or_insert(Attempt { up: false, took: high.saturating_sub(low) });
         }
     }
     all
@@ -131,10 +147,8 @@ impl Seen {
     fn of(captured: &Captured<'_>, id: EndpointId) -> Seen {
         let capture = captured.capture();
         let mut seen = Seen::default();
-        for (series, number) in capture.series.iter().zip(0u32..) {
-            if series.endpoint != id {
-                continue;
-            }
+        for &number in captured.series(id) {
+            let Some(series) = capture.series.get(number as usize) else { continue };
             let name = series.name.canonical();
             if name == "process_start_time_seconds" {
                 for sample in capture.samples.all(number) {

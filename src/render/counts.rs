@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::events::Format;
 use super::safe;
 use super::shown::rfc3339;
-use crate::cli::grouped;
+use crate::render::number::grouped;
 
 /// Hits by the values of a field, most first; an empty value stands for hits without the field.
 pub struct Counts<'a> {

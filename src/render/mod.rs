@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod facts;
 pub mod html;
 pub mod metrics;
+pub mod number;
 pub mod opened;
 pub mod paint;
 pub mod readiness;

@@ -155,10 +155,8 @@ fn known(row: &Row) -> String {
 /// When, of several events from the first to the last.
 pub fn times(row: &Row) -> String {
     let first = row.first.time();
-    match row.known {
-        Some(Known::By) => return format!("by {first}"),
-        Some(Known::After) => return format!("after {first}"),
-        _ => {}
+    if row.known == Some(Known::By) {
+        return format!("by {first}");
     }
     match row.last.as_deref().map(Shown::time) {
         Some(last) if last != first => format!("{first} … {last}"),

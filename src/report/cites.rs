@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use corr_parsers::event::Event;
 use corr_parsers::record::Record;
 
-use super::Base;
 use super::model::{Cite, Facts, Figures, Lives, Pipeline, Raw, Records, Timeline};
+use super::{Ask, Base};
 use crate::facts::masked;
 use crate::query::locate::{self, Place};
 use crate::render::opened::raw_text;
@@ -32,14 +32,14 @@ pub fn all<'c>(timeline: &'c Timeline, facts: &'c Facts, pipeline: &'c Pipeline,
 }
 
 /// Reads them.
-pub fn read(base: Base<'_>, cites: &[&Cite]) -> Records {
-    let mut records = Records::default();
+pub fn read(base: Base<'_>, cites: &[&Cite], ask: &Ask) -> Records {
+    let mut records = Records { flags: ask.given.show(), ..Records::default() };
     let mut room = MOST;
     let mut wanted: BTreeSet<(u32, u64)> = BTreeSet::new();
     let mut small: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
     for cite in cites {
         match cite.at {
-            Some(at) if wanted.insert(at) => match record(base, at) {
+            Some(at) if wanted.insert(at) => match record(base, at, ask.bodies) {
                 Some(raw) if raw.bytes.len() <= room => {
                     room -= raw.bytes.len();
                     records.by.insert(at, raw);
@@ -49,8 +49,16 @@ pub fn read(base: Base<'_>, cites: &[&Cite]) -> Records {
             },
             Some(_) => {}
             None => {
-                if let Some(raw) = line(base, &cite.text, &mut small) {
-                    records.lines.insert(cite.text.clone(), raw);
+                if !records.lines.contains_key(&cite.text)
+                    && let Some(raw) = line(base, &cite.text, ask.bodies, &mut small)
+                {
+                    match room.checked_sub(raw.bytes.len()) {
+                        Some(left) => {
+                            room = left;
+                            records.lines.insert(cite.text.clone(), raw);
+                        }
+                        None => records.left_out += 1,
+                    }
                 }
             }
         }
@@ -74,33 +82,53 @@ pub fn first_record(base: Base<'_>, citation: &str) -> Option<(u32, u64)> {
     at_line(base, name, first.parse().ok()?)
 }
 
-fn record(base: Base<'_>, (source, offset): (u32, u64)) -> Option<Raw> {
+fn record(base: Base<'_>, (source, offset): (u32, u64), bodies: bool) -> Option<Raw> {
     let source = base.sources.sources.get(source as usize)?;
     let bytes = source.bytes().ok()?;
     let offset = usize::try_from(offset).ok().filter(|at| *at < bytes.len())?;
     let start = Start { offset, line: 0, order: None };
-    let raw = |record: &Record<'_>, event: &Event<'_>| cut(raw_text(bytes, record, event, false));
+    let raw = |record: &Record<'_>, event: &Event<'_>| cut(raw_text(bytes, record, event, bodies));
     events::one(bytes, &source.layout, source.timing(), start, |record, event, _| raw(record, event))
 }
 
 fn cut(mut bytes: Vec<u8>) -> Raw {
     let mut end = bytes.len().min(MOST_OF_ONE);
-    // Not in the middle of a character.
-    while end < bytes.len() && end > 0 && bytes.get(end).is_some_and(|b| b & 0xc0 == 0x80) {
-        end -= 1;
-    }
+    // Not in the middle of a character, which has four bytes at most: bytes that are none could all look as if they went on.
+    let begins = |at: &usize| bytes.get(*at).is_none_or(|b| b & 0xc0 != 0x80);
+    end = (end.saturating_sub(3)..=end).rev().find(begins).unwrap_or(end);
     let cut = (bytes.len() - end) as u64;
     bytes.truncate(end);
     Raw { bytes, cut }
 }
 
 /// A line of a file that holds no events: a plan, a launch command.
-fn line(base: Base<'_>, text: &str, small: &mut BTreeMap<String, Option<Vec<String>>>) -> Option<Raw> {
-    let (path, place) = locate::locator(text, None).ok()?;
+fn line(base: Base<'_>, text: &str, bodies: bool, small: &mut BTreeMap<String, Option<Vec<String>>>) -> Option<Raw> {
+    let (path, place) = locate::split(text)?;
     let Place::Line(number) = place else { return None };
     let source = base.run.sources.iter().find(|s| s.name == path)?;
-    let read = || small_text(&source.path).filter(|t| !t.contains('\0')).map(|t| masked(&t).lines().map(String::from).collect());
-    let lines = small.entry(path).or_insert_with(read).as_ref()?;
+    let seen = |text: String| if bodies { text } else { masked(&text) };
+    let read = || small_text(&source.path).filter(|t| !t.contains('\0')).map(|t| seen(t).lines().map(String::from).collect());
+    let lines = small.entry(path.to_string()).or_insert_with(read).as_ref()?;
     let at = usize::try_from(number).ok()?.checked_sub(1)?;
     Some(cut(lines.get(at)?.clone().into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_cut_between_characters() {
+        let of = |text: Vec<u8>| {
+            let Raw { bytes, cut } = cut(text);
+            (bytes.len(), cut)
+        };
+        assert_eq!(of(vec![b'a'; 1_500]), (1_500, 0));
+        assert_eq!(of(vec![b'a'; 1_501]), (1_500, 1));
+        // 1 499 bytes and characters of four bytes each: the first of them does not fit.
+        assert_eq!(of([vec![b'a'; 1_499], "😀😀".into()].concat()), (1_499, 8));
+        assert_eq!(of([vec![b'a'; 1_496], "😀😀".into()].concat()), (1_500, 4));
+        // No text at all: what fits is shown.
+        assert_eq!(of(vec![0x80; 2_000]), (1_500, 500));
+    }
 }

@@ -5,15 +5,16 @@ use super::cites::at_line;
 use super::model::{Cite, Disagreement, FactRow, Facts};
 use crate::facts::table::{Row, Side};
 use crate::facts::{self, Who, collect};
+use crate::run::source::NotRead;
 
 /// Citations of a fact; those of further workers say the same.
 const CITES: usize = 3;
 /// More workers are counted.
 const WORKERS: usize = 8;
 
-/// All facts.
-pub fn of(base: Base<'_>) -> Facts {
-    let (table, _) = collect::table(base.sources, base.run);
+/// All facts; second, files that could not be read for them, or not whole.
+pub fn of(base: Base<'_>) -> (Facts, Vec<NotRead>) {
+    let (table, not_read) = collect::table(base.sources, base.run);
     let rows = table.rows.iter().map(|row| fact(base, row)).collect();
     let disagreements = table.disagreements.iter().map(|one| Disagreement {
         name: one.name.clone(),
@@ -21,7 +22,7 @@ pub fn of(base: Base<'_>) -> Facts {
         sides: one.sides.iter().map(|s| side(base, &one.name, s)).collect(),
     });
     let unknown = table.unknown.iter().map(|one| (one.name.to_string(), one.needs.clone())).collect();
-    Facts { rows, disagreements: disagreements.collect(), unknown }
+    (Facts { rows, disagreements: disagreements.collect(), unknown }, not_read)
 }
 
 fn fact(base: Base<'_>, row: &Row) -> FactRow {

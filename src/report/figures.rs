@@ -8,14 +8,13 @@ use corr_metrics::window::histogram;
 use super::cites::first_record;
 use super::model::{Cite, FigureRow, Figures};
 use super::pipeline::record;
-use super::{Ask, Base};
+use super::{Ask, Base, window_flags};
 use crate::evidence::{Evidence, Judged};
-use crate::metrics::asked::{Asked, Hit};
+use crate::metrics::asked::{Asked, Captured, Hit};
 use crate::metrics::figures::{self, Figure, Histogram};
 use crate::metrics::span::Span;
 use crate::render::evidence::{figure, shell};
 use crate::render::metrics::Row;
-use crate::render::shown::rfc3339;
 
 /// Figures that are shown.
 const MOST: usize = 120;
@@ -101,23 +100,26 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, evidence: &Evidence<'_>, judged: &
         });
     }
     let selectors: Vec<Selector> = FIELDS.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()).collect();
-    let mut rows: Vec<FigureRow> = Vec::new();
-    for hit in logged.hits(&selectors) {
-        add(base, &hit, "latency", ask, &mut rows, &mut found.left_out);
-    }
-    for hit in base.captures.hits(&[]) {
-        if let Some(about) = about(&hit.group.name, hit.group.typed.kind) {
-            add(base, &hit, about, ask, &mut rows, &mut found.left_out);
+    let of_logs = logged.hits(&selectors).into_iter().map(|hit| ("latency", hit));
+    let of_captures = base.captures.hits(&[]).into_iter().filter_map(|hit| Some((about(&hit.group.name, hit.group.typed.kind)?, hit)));
+    let mut hits: Vec<(&'static str, Hit<'_>)> = of_logs.chain(of_captures).collect();
+    hits.sort_by_key(|(about, _)| order(about));
+    for (about, hit) in hits {
+        // A figure for which there is no room is not worked out.
+        if found.rows.len() < MOST {
+            add(base, &hit, about, ask, &mut found);
+        } else {
+            found.left_out += 1;
         }
     }
-    let order = |row: &FigureRow| ["latency", "cache", "load"].iter().position(|about| *about == row.about);
-    rows.sort_by_key(order);
-    let room = MOST.saturating_sub(found.rows.len());
-    found.left_out += rows.len().saturating_sub(room) as u64;
-    rows.truncate(room);
-    found.rows.append(&mut rows);
-    found.rows.sort_by_key(order);
+    found.left_out += found.rows.len().saturating_sub(MOST) as u64;
+    found.rows.truncate(MOST);
+    found.rows.sort_by_key(|row| order(row.about));
     found
+}
+
+fn order(about: &str) -> usize {
+    ["latency", "cache", "load"].iter().position(|known| *known == about).unwrap_or(usize::MAX)
 }
 
 /// A histogram in which nothing was observed here.
@@ -130,25 +132,34 @@ fn silent(figure: &Figure) -> bool {
     }
 }
 
-fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, rows: &mut Vec<FigureRow>, left_out: &mut u64) {
+/// The window that a figure is computed over, as flags: without any `corr metrics` lists samples, and the run's own ends are those of its logs.
+fn computed_over(captured: &Captured<'_>, ask: &Ask) -> String {
+    let whole = || {
+        let ((from, to), (offset, _)) = (captured.extent()?, captured.dial().to_utc()?);
+        Some((from.saturating_add(offset), to.saturating_add(offset)))
+    };
+    match ask.closed.or_else(whole) {
+        None => " --since start --until end".into(),
+        window => window_flags(window),
+    }
+}
+
+fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, found: &mut Figures) {
     let span = Span { since: ask.closed.map(|c| c.0), until: ask.closed.map(|c| c.1) };
     let Ok(placed) = span.on(hit.captured) else {
-        *left_out += 1;
+        found.left_out += 1;
         return;
     };
     for part in figures::of(hit, &placed, &[0.5, 0.9, 0.99]) {
         let row = Row { hit, placed, part, worker: None };
         if !row.answers() || silent(&row.part.figure) {
-            *left_out += 1;
+            found.left_out += 1;
             continue;
         }
         let spelled = row.part.series.first().filter(|_| row.part.series.len() == 1).map(|id| hit.captured.capture().spelled(*id));
         let asked = spelled.unwrap_or_else(|| format!("{}{}", hit.group.name, hit.member.labels));
-        let window = ask.closed.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-        // Without a window that is computed over `corr metrics` lists samples.
-        let window = if window.is_empty() { " --since start --until end".to_string() } else { window };
-        let open = format!("corr metrics {} {}{window}", shell(&ask.run), shell(&asked));
-        rows.push(FigureRow {
+        let open = format!("corr metrics {} {}{}", ask.given.words(), shell(&asked), computed_over(hit.captured, ask));
+        found.rows.push(FigureRow {
             about,
             name: row.name(),
             words: row.brief(),

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use corr_readiness::time::Length;
 use corr_readiness::{Cite as Place, Instant, Invocation};
 
-use super::Base;
 use super::model::{Cite, LifeRow, Lives};
-use crate::query::answer::Window;
+use super::{Ask, Base};
 use crate::readiness::places::Places;
 use crate::readiness::{self, Readiness};
 use crate::render::readiness::{Unit, words};
@@ -18,7 +17,8 @@ const RUNS: usize = 60;
 const CITES: usize = 6;
 
 /// Every run of every server that was there in a window.
-pub fn of(base: Base<'_>, found: &Readiness, window: Window) -> Lives {
+pub fn of(base: Base<'_>, found: &Readiness, ask: &Ask) -> Lives {
+    let window = ask.window;
     let all = &found.history.units;
     let servers = all.iter().filter(|unit| readiness::is_server(unit));
     let mut units: Vec<Unit> = servers.map(|unit| Unit::within(all, unit, (window.since, window.until))).collect();
@@ -26,7 +26,7 @@ pub fn of(base: Base<'_>, found: &Readiness, window: Window) -> Lives {
     let wanted: BTreeSet<Place> = units.iter().flat_map(|unit| last(unit).map(|(_, run)| run)).flat_map(cites).collect();
     let places = Places::new(&wanted, base.sources, &base.captures.captures);
     let left_out = units.iter().map(|unit| unit.unit.invocations.len().saturating_sub(RUNS) as u64).sum();
-    let row = |unit: &Unit| last(unit).map(|(at, run)| life(base, &places, unit, at, run)).collect::<Vec<_>>();
+    let row = |unit: &Unit| last(unit).map(|(at, run)| life((base, ask), &places, unit, at, run)).collect::<Vec<_>>();
     let runs = units.iter().flat_map(row).collect();
     Lives { runs, cannot_say: cannot_say(found, &units), left_out, units }
 }
@@ -38,7 +38,7 @@ fn last(unit: &Unit) -> impl Iterator<Item = (usize, &Invocation)> {
 
 fn cites(run: &Invocation) -> Vec<Place> {
     let instants = &run.instants;
-    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.ended];
+    let all = [&instants.started, &instants.ready, &instants.first_served, &instants.asked, &instants.stopping, &instants.ended];
     let mut cites: Vec<Place> = Vec::new();
     for cite in all.into_iter().flat_map(Instant::cites).chain(run.traps.iter().flat_map(|trap| trap.cites.iter().copied())) {
         if !cites.contains(&cite) {
@@ -49,7 +49,7 @@ fn cites(run: &Invocation) -> Vec<Place> {
     cites
 }
 
-fn life(base: Base<'_>, places: &Places, unit: &Unit, at: usize, run: &Invocation) -> LifeRow {
+fn life((base, ask): (Base<'_>, &Ask), places: &Places, unit: &Unit, at: usize, run: &Invocation) -> LifeRow {
     let when = |instant: &Instant| match (words::when(instant), words::why(instant)) {
         (Some(when), _) => when,
         (None, Some(why)) => format!("{}: {why}", words::known(instant)),
@@ -61,10 +61,10 @@ fn life(base: Base<'_>, places: &Places, unit: &Unit, at: usize, run: &Invocatio
         None => String::new(),
     };
     let of_log = |place: &Place| (place.source as usize) < base.sources.sources.len();
-    let cite = |place: Place| Cite {
-        text: places.of(place).to_string(),
-        at: of_log(&place).then_some((place.source, place.offset)),
-        open: String::new(),
+    let cite = |place: Place| {
+        let (text, at) = (places.of(place).to_string(), of_log(&place).then_some((place.source, place.offset)));
+        let open = if at.is_some() { String::new() } else { ask.given.opens(&text, ask.closed) };
+        Cite { text, at, open }
     };
     LifeRow {
         unit: unit.name.clone(),
@@ -75,7 +75,7 @@ fn life(base: Base<'_>, places: &Places, unit: &Unit, at: usize, run: &Invocatio
         ready: when(&run.instants.ready),
         ended: when(&run.instants.ended),
         start_to_ready: length(Some(&run.lengths.start_to_ready)),
-        away: length(run.outage.as_ref().map(|outage| &outage.end_to_ready)),
+        away: run.outage.as_ref().and_then(|outage| outage.window.as_ref()).map_or(String::new(), words::away_length),
         traps: run.traps.iter().map(|trap| format!("{}: {}", words::trap(trap.kind), trap.says)).collect(),
         cites: cites(run).into_iter().map(cite).filter(|cite| !cite.text.is_empty()).collect(),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use corr_metrics::model::EndpointId;
 use serde::Serialize;
 
 /// Everything that a report says of a run, or of a window of it.
@@ -33,6 +34,9 @@ pub struct Head {
     pub axis: Option<(i64, i64)>,
     /// Commands that give each part again.
     pub commands: Vec<String>,
+    /// Bodies and credentials are shown.
+    #[serde(skip)]
+    pub bodies: bool,
 }
 
 /// Where something stands. `text` is what every other command prints.
@@ -55,6 +59,8 @@ pub struct Records {
     pub lines: BTreeMap<String, Raw>,
     /// Citations whose record is left out since the page would be too long.
     pub left_out: u64,
+    /// Flags that `corr show` needs to read a record as it was read, each with a blank before.
+    pub flags: String,
     /// The address of a record's own page, by its citation, where there are such pages.
     pub page: Option<fn(&str) -> String>,
 }
@@ -81,6 +87,8 @@ pub struct Covered {
     pub captures: Vec<CaptureRow>,
     /// What was not read, with the reason.
     pub not_read: Vec<(String, String)>,
+    /// What else a reader should know of how it was read.
+    pub notes: Vec<String>,
     /// What of a complete run is not there.
     pub missing: Vec<MissingRow>,
     /// Sources whose stamps' zone nothing says.
@@ -109,19 +117,28 @@ pub struct CaptureRow {
     /// In words; what it covers, on its clock.
     pub covers: String,
     pub clock: String,
+    /// What shares of time are of: `the window`, or `what the capture covers`.
+    pub share_of: &'static str,
     pub endpoints: Vec<EndpointRow>,
 }
 
-/// How an endpoint was scraped over the window.
+/// How an endpoint was scraped over the window that was asked, else over what its capture covers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EndpointRow {
+    /// Which endpoint of the capture; `None` of one that was never scraped.
+    #[serde(skip)]
+    pub id: Option<EndpointId>,
     pub name: String,
-    /// Share of the window outside gaps, 0 to 1.
+    /// Share of that time outside gaps, 0 to 1.
     pub fraction: f64,
     pub scrapes: u64,
     pub failed: u64,
+    /// The longest ones.
     pub gaps: Vec<GapRow>,
     pub gaps_left_out: u64,
+    /// All of them by time, on the capture's clock: from, to, cause.
+    #[serde(skip)]
+    pub all_gaps: Vec<(i64, i64, String)>,
 }
 
 /// A time without scrapes; UTC ns where the clock is known, else ns of the capture's own.
@@ -314,6 +331,8 @@ pub struct Plots {
     pub plots: Vec<Plot>,
     /// Names of families that were left out.
     pub left_out: Vec<String>,
+    /// Of series that were asked for and are not drawn, why.
+    pub none: Vec<String>,
     /// Marks of the timeline, on every plot: UTC ns, name, citation.
     pub marks: Vec<PlotMark>,
 }
@@ -336,7 +355,9 @@ pub struct Plot {
     pub what: &'static str,
     pub lines: Vec<PlotLine>,
     pub lines_left_out: u64,
+    /// When none of its endpoints was scraped, the longest times.
     pub gaps: Vec<GapRow>,
+    pub gaps_left_out: u64,
     /// The clock's error, or what else bounds what it shows.
     pub note: Option<String>,
 }

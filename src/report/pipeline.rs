@@ -1,16 +1,14 @@
 //! The edges of the cache path, judged, with what shows each.
 
 use corr_evidence::ledger;
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Counter, Proof, Verdict};
 
 use super::model::{Beware, Cite, EdgeRow, HINT, MissingRow, Pipeline, Shows, Unprovable};
-use super::{Ask, Base};
-use crate::evidence::{Beside, Evidence, Judged};
-use crate::query::phases;
+use super::{Ask, Base, window_flags};
+use crate::evidence::{Evidence, Judged};
+use crate::query::Nothing;
 use crate::render::evidence::details::{absent, attributed, counter_words, needed, proof_words, shell};
 use crate::render::evidence::{Edged, attribution, figure, table};
-use crate::render::shown::rfc3339;
 
 /// Disagreements of an edge that are shown.
 const DISAGREE: usize = 5;
@@ -18,18 +16,18 @@ const DISAGREE: usize = 5;
 const COUNTERS: usize = 40;
 
 /// Judges what is asked.
-pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Judged {
-    let mut scope = Scope { window: ask.closed, ..Scope::default() };
-    scope.requests = evidence.requests(ask.session.as_deref(), ask.request.as_deref()).and_then(Result::ok);
-    let (families, counters) = evidence.counters(base.run, base.captures, &scope);
-    let has_warmup = phases::all(&base.sources.sources).iter().any(|p| p.name == "warmup");
-    let beside = Beside { families, counters, of_session: ask.session.is_some(), has_warmup, all_cites: false };
-    evidence.judge(&scope, &beside)
+///
+/// # Errors
+/// No record bears the session or request.
+pub fn judge(base: Base<'_>, evidence: &Evidence<'_>, ask: &Ask) -> Result<Judged, Nothing> {
+    evidence.judge_of(base.run, base.captures, ask.closed, ask.session.as_deref(), ask.request.as_deref())
 }
 
 /// The verdicts in words.
 pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {
-    let edged = Edged { evidence, judged, only: &[], run: &ask.run, scope: ask.words.clone(), window: ask.closed, explain: false };
+    let (run, source) = (ask.given.run(), ask.given.words());
+    let scope = ask.words.clone();
+    let edged = Edged { evidence, judged, only: &[], run: &run, source: &source, scope, window: ask.closed, explain: false };
     let unprovable = needed(&edged).into_iter().map(|((by, needs), edges)| Unprovable {
         by: by.into(),
         edges: edges.into_iter().map(String::from).collect(),
@@ -42,7 +40,7 @@ pub fn of(evidence: &Evidence<'_>, judged: &Judged, ask: &Ask) -> Pipeline {
     });
     Pipeline {
         population: table::population(&edged),
-        edges: edged.verdicts().map(|v| edge(&edged, v)).collect(),
+        edges: edged.verdicts().map(|v| edge(&edged, v, ask)).collect(),
         unprovable: unprovable.collect(),
         beware: beware.collect(),
     }
@@ -53,11 +51,11 @@ pub fn record(evidence: &Evidence<'_>, cite: ledger::Cite) -> Cite {
     Cite { text: evidence.locator(cite), at: Some((cite.source, cite.offset)), open: String::new() }
 }
 
-fn edge(edged: &Edged<'_>, verdict: &Verdict) -> EdgeRow {
+fn edge(edged: &Edged<'_>, verdict: &Verdict, ask: &Ask) -> EdgeRow {
     let Some(edge) = edged.evidence.edges.edges().get(verdict.edge) else { return EdgeRow::default() };
     let mut shows: Vec<Shows> = verdict.proofs.iter().filter_map(|p| proof(edged, "shown by", p)).collect();
     let direct = |c: &&Counter| edged.evidence.edges.get(c.signal).is_some_and(|s| s.direct) || c.moved();
-    shows.extend(verdict.counters.iter().filter(direct).take(COUNTERS).filter_map(|c| counter(edged, c)));
+    shows.extend(verdict.counters.iter().filter(direct).take(COUNTERS).filter_map(|c| counter(edged, c, ask)));
     shows.extend(verdict.hints.iter().filter_map(|p| proof(edged, HINT, p)));
     shows.extend(verdict.disagreements.iter().take(DISAGREE).map(|d| Shows {
         signal: d.request.clone(),
@@ -74,7 +72,7 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict) -> EdgeRow {
         id: edge.id.clone(),
         title: edge.title.clone(),
         activity: verdict.activity.name(),
-        count: table::count(verdict),
+        count: table::count(&edged.evidence.edges, verdict),
         request: attribution(&verdict.request),
         session: attribution(&verdict.session),
         request_why: attributed(&verdict.request),
@@ -91,18 +89,17 @@ fn proof(edged: &Edged<'_>, how: &'static str, proof: &Proof) -> Option<Shows> {
     Some(Shows {
         signal: signal.id.clone(),
         how,
-        words: proof_words(signal, proof),
+        words: proof_words(edged, signal, proof),
         does_not_prove: signal.does_not_prove.clone(),
         cites: proof.cites.iter().map(|c| record(edged.evidence, *c)).collect(),
     })
 }
 
-fn counter(edged: &Edged<'_>, counter: &Counter) -> Option<Shows> {
+fn counter(edged: &Edged<'_>, counter: &Counter, ask: &Ask) -> Option<Shows> {
     let signal = edged.evidence.edges.get(counter.signal)?;
-    let gap = counter.gap.as_ref().map_or(String::new(), |gap| format!("; {gap}"));
+    let gap = counter.gap.as_ref().filter(|_| counter.inner.is_some()).map_or(String::new(), |gap| format!("; {gap}"));
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
-    let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    let open = format!("corr metrics {} {}{window}", shell(edged.run), shell(asked));
+    let open = format!("corr metrics {} {}{}", ask.given.words(), shell(asked), window_flags(ask.closed));
     Some(Shows {
         signal: signal.id.clone(),
         how: if signal.direct { "counter" } else { "consistent with it, and no proof: counter" },

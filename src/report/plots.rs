@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use corr_metrics::catalogue::Parts;
 use corr_metrics::known::LOG;
-use corr_metrics::model::{Kind, Sample, SeriesId};
+use corr_metrics::model::{EndpointId, Kind, Sample, SeriesId};
 use corr_metrics::select::Selector;
 use corr_metrics::window::gauge;
 
-use super::model::{Cite, Covered, GapRow, Plot, PlotLine, PlotMark, Plots, Timeline};
-use super::{Ask, Base};
+use super::covered::longest;
+use super::model::{Cite, Covered, Plot, PlotLine, PlotMark, Plots, Timeline};
+use super::{Ask, Base, window_flags};
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::metrics::logged;
-use crate::metrics::span::Span;
+use crate::metrics::span::{Placed, Span};
 use crate::render::evidence::shell;
 use crate::render::metrics::seconds;
-use crate::render::shown::rfc3339;
 
 /// Families that say most of a run, in this order.
 const FAMILIES: &[&str] = &[
@@ -62,8 +62,8 @@ pub fn fields() -> impl Iterator<Item = &'static str> {
 }
 
 /// The series of logs, as `corr metrics log:FIELD` reads them.
-pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'static str>) -> Asked<'r> {
-    let mut selectors: Vec<Selector> = ask.series.iter().filter(|s| s.of_log()).cloned().collect();
+pub fn logged<'r>(base: Base<'_>, series: &[Selector], fields: impl Iterator<Item = &'static str>) -> Asked<'r> {
+    let mut selectors: Vec<Selector> = series.iter().filter(|s| s.of_log()).cloned().collect();
     let known: BTreeSet<&str> = fields.collect();
     selectors.extend(known.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()));
     let mut asked = Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
@@ -73,8 +73,7 @@ pub fn logged<'r>(base: Base<'r>, ask: &Ask, fields: impl Iterator<Item = &'stat
 
 /// Plots what is asked, or what says most.
 pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)>, covered: &Covered, timeline: &Timeline) -> Plots {
-    let Some(axis) = axis else { return Plots::default() };
-    let mut found = Plots { marks: marks(timeline, axis), ..Plots::default() };
+    let mut found = Plots { marks: axis.map_or(Vec::new(), |axis| marks(timeline, axis)), ..Plots::default() };
     let names: Vec<String> = if ask.series.is_empty() {
         FAMILIES.iter().map(|name| name.to_string()).chain(FIELDS.iter().map(|field| format!("{LOG}{field}"))).collect()
     } else {
@@ -86,70 +85,103 @@ pub fn of(base: Base<'_>, logged: &Asked<'_>, ask: &Ask, axis: Option<(i64, i64)
     for selector in &selectors {
         let of = if selector.of_log() { logged } else { base.captures };
         let hits = of.hits(std::slice::from_ref(selector));
+        let mut drawn = 0;
         let mut rest = &hits[..];
         while let Some(first) = rest.first() {
             let same = |hit: &Hit<'_>| std::ptr::eq(hit.captured, first.captured) && std::ptr::eq(hit.group, first.group);
             let (family, others) = rest.split_at(rest.iter().take_while(|hit| same(hit)).count());
             rest = others;
-            let Some(plot) = plot(family, ask, axis, covered) else { continue };
-            if found.plots.len() < most {
-                found.plots.push(plot);
-            } else {
-                found.left_out.push(format!("{} of {}", plot.family, plot.capture));
+            let Some((placed, axis)) = axis.and_then(|axis| Some((placed(first.captured, axis)?, axis))) else { continue };
+            let sampled = sampled(family, &placed);
+            if sampled.is_empty() {
+                continue;
             }
+            drawn += 1;
+            if found.plots.len() < most {
+                found.plots.extend(plot(family, &sampled, &placed, ask, axis, covered));
+            } else {
+                found.left_out.push(format!("{} of {}", first.group.name, first.captured.name));
+            }
+        }
+        if drawn == 0 && !ask.series.is_empty() {
+            found.none.push(match (hits.is_empty(), selector.of_log()) {
+                (true, true) => format!("{}: no record has such a field with a number", selector.text),
+                (true, false) => of.none_such(selector),
+                (false, _) => format!("{}: no sample of it lies on the axis of this report", selector.text),
+            });
         }
     }
     found
 }
 
-/// One family of one capture; `None` if no sample of it lies in the window.
-fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Option<Plot> {
+/// Where an axis lies on a capture; `None` if nobody knows.
+fn placed(captured: &Captured<'_>, axis: (i64, i64)) -> Option<Placed> {
+    captured.dial().to_utc()?;
+    Span { since: Some(axis.0), until: Some(axis.1) }.on(captured).ok()
+}
+
+/// The series of a family that have samples there.
+fn sampled(hits: &[Hit<'_>], placed: &Placed) -> Vec<SeriesId> {
+    let Some(first) = hits.first() else { return Vec::new() };
+    let mut cursor = first.captured.capture().samples.cursor();
+    let (from, to) = (placed.window.from(), placed.window.to());
+    hits.iter().flat_map(drawn).filter(|id| cursor.lower(id.0, from) < cursor.upper(id.0, to)).collect()
+}
+
+/// One family of one capture, of which these series have samples.
+fn plot(hits: &[Hit<'_>], sampled: &[SeriesId], placed: &Placed, ask: &Ask, axis: (i64, i64), covered: &Covered) -> Option<Plot> {
     let first = hits.first()?;
     let captured = first.captured;
     let (offset, error) = captured.dial().to_utc()?;
-    let placed = Span { since: Some(axis.0), until: Some(axis.1) }.on(captured).ok()?;
     let kind = first.group.typed.kind;
-    let series: Vec<SeriesId> = hits.iter().flat_map(drawn).collect();
     let rates = kind == Kind::Counter || matches!(first.member.parts, Parts::Histogram { .. });
-    let mut lines = Vec::new();
-    for id in &series {
+    let (mut lines, mut still) = (Vec::new(), Vec::new());
+    let mut too_large = false;
+    for id in sampled {
+        // No more are read than are drawn.
+        if lines.len() == LINES {
+            break;
+        }
         let samples = captured.capture().samples.between(id.0, placed.window.from(), placed.window.to());
         let (Some(from), Some(to)) = (samples.first(), samples.last()) else { continue };
         let limit = captured.scrapes_of(*id).interval().map_or(i64::MAX, gauge::default_hold);
-        let pieces = if captured.is_log() {
-            values(&samples, i64::MAX)
-        } else if rates {
-            steps(&samples, limit)
-        } else {
-            values(&samples, limit)
+        let (pieces, left_out) = match (captured.is_log(), rates) {
+            (true, _) => (values(&samples, i64::MAX), false),
+            (false, true) => steps(&samples, limit),
+            (false, false) => (values(&samples, limit), false),
         };
+        too_large |= left_out;
         let reduced = samples.len() > FEW;
         let (mut pieces, joined) = if reduced { lessened(pieces, axis, captured.is_log()) } else { (pieces, !captured.is_log()) };
         for point in pieces.iter_mut().flatten() {
             point.0 = point.0.saturating_add(offset);
         }
         let spelled = captured.capture().spelled(*id);
-        let window = format!("--since {} --until {}", rfc3339(axis.0, 1), rfc3339(axis.1, 1));
         let cite = Cite {
             text: captured.citation(*id, from.at, to.at),
             at: None,
-            open: format!("corr metrics {} {} {window} --rows", shell(&ask.run), shell(&spelled)),
+            open: format!("corr metrics {} {}{} --rows", ask.given.words(), shell(&spelled), window_flags(Some(axis))),
         };
-        lines.push((*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite }));
+        let line = (*id, PlotLine { name: String::new(), pieces, samples: samples.len() as u64, reduced, joined, cite });
+        // What never moved says least.
+        if moves(&line.1) {
+            lines.push(line);
+        } else if still.len() < LINES {
+            still.push(line);
+        }
     }
-    if lines.is_empty() {
-        return None;
-    }
-    // What never moved says least.
-    lines.sort_by_key(|(_, line)| !moves(line));
-    let lines_left_out = lines.len().saturating_sub(LINES) as u64;
+    lines.append(&mut still);
     lines.truncate(LINES);
+    let lines_left_out = sampled.len().saturating_sub(lines.len()) as u64;
     let names = names(captured, &lines.iter().map(|(id, _)| *id).collect::<Vec<_>>());
     for ((_, line), name) in lines.iter_mut().zip(names) {
         line.name = name;
     }
-    let endpoints: BTreeSet<String> = hits.iter().filter_map(|hit| captured.capture().endpoint(hit.member.endpoint)).map(title).collect();
-    let note = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
+    let endpoints: BTreeSet<EndpointId> = hits.iter().map(|hit| hit.member.endpoint).collect();
+    let (gaps, gaps_left_out) = longest(captured, &gaps(captured, covered, &endpoints));
+    let error = (error > 0 && !captured.is_log()).then(|| format!("this capture's clock is known within ± {}", seconds(error)));
+    let too_large = too_large.then(|| "where no line is drawn between two samples, a rate may be too large for a number".to_string());
+    let note = error.into_iter().chain(too_large).reduce(|a, b| format!("{a}; {b}"));
     Some(Plot {
         family: first.group.name.clone(),
         capture: captured.name.clone(),
@@ -161,7 +193,8 @@ fn plot(hits: &[Hit<'_>], ask: &Ask, axis: (i64, i64), covered: &Covered) -> Opt
         },
         lines: lines.into_iter().map(|(_, line)| line).collect(),
         lines_left_out,
-        gaps: gaps(captured, covered, &endpoints),
+        gaps,
+        gaps_left_out,
         note,
     })
 }
@@ -175,17 +208,31 @@ fn drawn(hit: &Hit<'_>) -> Vec<SeriesId> {
     }
 }
 
-/// Gaps of these endpoints; where they differ only those that all have.
-fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<String>) -> Vec<GapRow> {
+/// When none of these endpoints was scraped, on the capture's clock.
+fn gaps(captured: &Captured<'_>, covered: &Covered, endpoints: &BTreeSet<EndpointId>) -> Vec<(i64, i64, String)> {
     let Some(row) = covered.captures.iter().find(|row| row.name == captured.name) else { return Vec::new() };
-    let mut of = row.endpoints.iter().filter(|e| endpoints.contains(&e.name) || endpoints.len() == row.endpoints.len());
-    let Some(first) = of.next() else { return Vec::new() };
-    let mut gaps = first.gaps.clone();
-    for other in of {
-        let also = |gap: &GapRow| other.gaps.iter().any(|o| o.from < gap.to && gap.from < o.to);
-        gaps.retain(also);
+    // Of an endpoint that nothing is known of it cannot be said.
+    let of = |id: &EndpointId| row.endpoints.iter().find(|e| e.id == Some(*id)).map_or(Vec::new(), |e| e.all_gaps.clone());
+    endpoints.iter().map(of).reduce(|a, b| in_both(&a, &b)).unwrap_or_default()
+}
+
+/// What lies in a gap of both lists, each by time; with both causes, where they differ.
+fn in_both(a: &[(i64, i64, String)], b: &[(i64, i64, String)]) -> Vec<(i64, i64, String)> {
+    let mut found = Vec::new();
+    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
+    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+        let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+        if from < to {
+            let cause = if one.2.split(" / ").any(|cause| cause == other.2) { one.2.clone() } else { format!("{} / {}", one.2, other.2) };
+            found.push((from, to, cause));
+        }
+        if one.1 <= other.1 {
+            left.next()
+        } else {
+            right.next()
+        };
     }
-    gaps
+    found
 }
 
 type Points = Vec<(i64, f64)>;
@@ -209,25 +256,28 @@ fn values(samples: &[Sample], limit: i64) -> Vec<Points> {
     pieces
 }
 
-/// What a counter counted a second from each sample to the next; a fall begins a new piece, since nobody knows what was counted across it.
-fn steps(samples: &[Sample], limit: i64) -> Vec<Points> {
+/// What a counter counted a second from each sample to the next; a fall begins a new piece, since nobody knows what was counted across it. Second, whether
+/// some rate is too large for a number, and left out.
+fn steps(samples: &[Sample], limit: i64) -> (Vec<Points>, bool) {
     let mut pieces: Vec<Points> = Vec::new();
     let mut open = false;
+    let mut too_large = false;
     for (a, b) in samples.iter().zip(samples.iter().skip(1)) {
         let apart = b.at.saturating_sub(a.at);
         let counted = b.value - a.value;
-        if apart <= 0 || apart > limit || counted < 0.0 || !counted.is_finite() {
+        let rate = counted / (apart as f64 / 1e9);
+        if apart <= 0 || apart > limit || counted < 0.0 || !rate.is_finite() {
+            too_large |= apart > 0 && apart <= limit && rate == f64::INFINITY && b.value.is_finite();
             open = false;
             continue;
         }
-        let rate = counted / (apart as f64 / 1e9);
         match pieces.last_mut() {
             Some(piece) if open => piece.extend([(a.at, rate), (b.at, rate)]),
             _ => pieces.push(vec![(a.at, rate), (b.at, rate)]),
         }
         open = true;
     }
-    pieces
+    (pieces, too_large)
 }
 
 /// Of each column of time the first, the least, the greatest and the last point.
@@ -305,6 +355,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_was_scraped_where_no_endpoint_was() {
+        let gaps = |all: &[(i64, i64, &str)]| all.iter().map(|(from, to, cause)| (*from, *to, cause.to_string())).collect::<Vec<_>>();
+        let a = gaps(&[(0, 10, "late"), (20, 50, "failed"), (60, 61, "late")]);
+        let b = gaps(&[(5, 25, "late"), (30, 40, "late"), (45, 60, "failed")]);
+        let both = [(5, 10, "late"), (20, 25, "failed / late"), (30, 40, "failed / late"), (45, 50, "failed")];
+        assert_eq!(in_both(&a, &b), gaps(&both));
+        assert_eq!(in_both(&a, &[]), gaps(&[]));
+        // A third one with one gap over all of it changes nothing, and says no cause twice.
+        assert_eq!(in_both(&gaps(&both), &gaps(&[(0, 100, "late")]))[1], (20, 25, "failed / late".to_string()));
+    }
+
+    #[test]
     fn a_gap_is_not_joined() {
         let found = values(&samples(&[(0, 1.0), (10, 2.0), (50, 3.0), (60, f64::NAN), (70, 4.0)]), 20);
         assert_eq!(found, [vec![(0, 1.0), (10, 2.0)], vec![(50, 3.0)], vec![(70, 4.0)]]);
@@ -314,7 +376,17 @@ mod tests {
     fn a_counter_that_fell_is_not_joined() {
         let second = 1_000_000_000;
         let found = steps(&samples(&[(0, 10.0), (second, 12.0), (2 * second, 1.0), (3 * second, 4.0), (9 * second, 5.0)]), 2 * second);
-        assert_eq!(found, [vec![(0, 2.0), (second, 2.0)], vec![(2 * second, 3.0), (3 * second, 3.0)]]);
+        assert_eq!(found, (vec![vec![(0, 2.0), (second, 2.0)], vec![(2 * second, 3.0), (3 * second, 3.0)]], false));
+    }
+
+    #[test]
+    fn a_rate_that_no_number_holds_is_said_not_drawn() {
+        let second = 1_000_000_000;
+        // 1e308 within a millisecond are 1e311 a second; 1e308 within a second are a number.
+        let found = steps(&samples(&[(0, 0.0), (second / 1_000, 1e308), (second, 1e308), (2 * second, 1.5e308)]), 2 * second);
+        assert_eq!(found, (vec![vec![(second / 1_000, 0.0), (second, 0.0), (second, 5e307), (2 * second, 5e307)]], true));
+        assert_eq!(steps(&samples(&[(0, -1e308), (second, 1e308)]), 2 * second), (vec![], true));
+        assert_eq!(steps(&samples(&[(0, 0.0), (second, f64::INFINITY)]), 2 * second), (vec![], false), "that is no rate of samples");
     }
 
     #[test]

@@ -22,19 +22,20 @@ pub fn of(base: Base<'_>, question: &Question, ask: &Ask, axis: Option<(i64, i64
     let how = How { all: ask.all, limit: ask.rows, chosen: ask.chosen() };
     let mut kept = Vec::new();
     let told = rows::of(question, base.sources, how, marks, &mut |event| density.add(event), &mut |row| {
-        kept.push(event_row(&row, &numbers));
+        kept.push(event_row(&row, &numbers, ask));
         Ok(())
     })?;
     let timeline = Timeline { rows: kept, events: told.totals.events, of: told.totals.rows, at_edge: told.at_edge, density };
     Ok((timeline, told))
 }
 
-fn event_row(row: &Row, numbers: &HashMap<&str, u32>) -> EventRow {
+fn event_row(row: &Row, numbers: &HashMap<&str, u32>, ask: &Ask) -> EventRow {
     let events = || [Some(&row.first), row.last.as_deref()].into_iter().flatten();
-    let cite = |event: &Shown| Cite {
-        text: event.locator(),
-        at: numbers.get(event.source.as_str()).map(|number| (*number, event.offset)),
-        open: String::new(),
+    let cite = |event: &Shown| {
+        let (text, at) = (event.locator(), numbers.get(event.source.as_str()).map(|number| (*number, event.offset)));
+        // Of a mark it may be a capture that says it.
+        let open = if at.is_some() { String::new() } else { ask.given.opens(&text, ask.closed) };
+        Cite { text, at, open }
     };
     let ends = |event: &Shown| event.stamp.map(|s| (s.start, s.end)).or_else(|| event.order.map(|at| (at, at)));
     EventRow {

@@ -1,7 +1,7 @@
 //! The metric captures of a run: which files are one, and what they hold.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use corr_metrics::layouts::{self, Candidate, Claims, Head, ReadError, Set};
@@ -74,9 +74,29 @@ struct Read {
     note: Option<String>,
 }
 
-/// The sets of a run that are read.
+/// The sets of a run that are read: all but those whose every file is a copy of a file of another.
 pub fn sets(run: &Run) -> impl Iterator<Item = &(&'static str, Set)> {
-    run.claims.sets.iter().filter(|(_, set)| !same_as_another(run, set))
+    let copies: HashMap<&str, &str> = run
+        .sources
+        .iter()
+        .filter_map(|source| match &source.class {
+            Class::Duplicate(of) => Some((source.key.as_str(), of.as_str())),
+            _ => None,
+        })
+        .collect();
+    // Which sets have a file that is copied.
+    let originals: HashSet<&str> = copies.values().copied().collect();
+    let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (number, (_, set)) in run.claims.sets.iter().enumerate() {
+        for key in set.files.iter().map(|part| part.key.as_str()).filter(|key| originals.contains(key)) {
+            holders.entry(key).or_default().push(number);
+        }
+    }
+    let is_copy = move |number: usize, set: &Set| {
+        let elsewhere = |of: &&str| holders.get(of).is_some_and(|sets| sets.iter().any(|other| *other != number));
+        !set.files.is_empty() && set.files.iter().all(|part| copies.get(part.key.as_str()).is_some_and(elsewhere))
+    };
+    run.claims.sets.iter().enumerate().filter(move |(number, (_, set))| !is_copy(*number, set)).map(|(_, named)| named)
 }
 
 impl<'r> Captures<'r> {
@@ -113,15 +133,6 @@ impl<'r> Captures<'r> {
         }
         all
     }
-}
-
-/// Are all files of a set copies of files of other sets?
-fn same_as_another(run: &Run, set: &Set) -> bool {
-    let elsewhere = |key: &String| {
-        run.claims.sets.iter().any(|(_, other)| !std::ptr::eq(other, set) && other.files.iter().any(|part| part.key == *key))
-    };
-    let copy = |key: &str| run.sources.iter().any(|s| s.key == key && matches!(&s.class, Class::Duplicate(of) if elsewhere(of)));
-    !set.files.is_empty() && set.files.iter().all(|part| copy(&part.key))
 }
 
 /// Bounds the memory of so many sets that are read after this.

@@ -1,6 +1,6 @@
 //! What each source's stamps mean: the zone, how it was found, and how well it holds.
 //!
-//! Per source, best first (DESIGN.md 4): declared → every stamp zoned → the envelope's stamp, an epoch number or a neighbouring zoned stamp
+//! Per source, best first: declared → every stamp zoned → the envelope's stamp, an epoch number or a neighbouring zoned stamp
 //! beside the naive one → an id that a zoned source has too → the `TZ` that a recorded command sets → UTC, assumed. Only samples are read, but
 //! for stamps without a year, which need one pass over their source.
 
@@ -108,7 +108,11 @@ fn declared_clock(rule: Rule, text: &str, by: &str) -> Clock {
 fn own(facts: &Facts, told: Option<&Told>) -> Result<Clock, Vec<String>> {
     if !facts.needs_rule() {
         if facts.zoned > 0 {
-            return Ok(Clock { how: How::Zoned, evidence: "every stamp names its zone or is an epoch time".into(), ..Clock::assumed() });
+            return Ok(Clock {
+                how: How::Zoned,
+                evidence: "every stamp names its zone, is an epoch time, or is UTC by its format".into(),
+                ..Clock::assumed()
+            });
         }
         let evidence = match (facts.from_boot, facts.monotonic) {
             (true, _) => "stamps count from boot and name no date",
@@ -296,12 +300,8 @@ fn siblings(run: &mut Run, facts: &[Option<Facts>]) {
 
 /// Seconds east of UTC of a rule at a civil time (ns, read as UTC).
 fn east_at(rule: Rule, civil: i64) -> Option<i32> {
-    use chrono::{Offset, TimeZone};
     match rule {
         Rule::Fixed(east) => Some(east),
-        Rule::Named(zone) => {
-            let naive = chrono::DateTime::from_timestamp_nanos(civil).naive_utc();
-            zone.offset_from_local_datetime(&naive).earliest().map(|o| o.fix().local_minus_utc())
-        }
+        Rule::Named(zone) => zone.readings(civil).map(|(first, _)| zone.east(first)),
     }
 }

@@ -345,8 +345,8 @@ fn matcher(pattern: &str) -> Result<Option<globset::GlobMatcher>, String> {
 /// What to say of a zone that cannot be read.
 pub fn bad_zone(text: &str) -> String {
     let mut error = format!("`{text}` is no time zone; write `UTC`, an offset such as `+08:00`, or a name such as `America/New_York`");
-    let names: Vec<&str> = chrono_tz::TZ_VARIANTS.iter().map(|tz| tz.name()).collect();
-    if let Some(near) = did_you_mean(text, &names) {
+    let names = corr_parsers::clock::names();
+    if let Some(near) = did_you_mean(text, &names.iter().map(String::as_str).collect::<Vec<_>>()) {
         error.push_str(&format!("; did you mean `{near}`?"));
     }
     error

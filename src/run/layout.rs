@@ -1,7 +1,9 @@
-//! The run directories of srt-slurm (formats/tachometer.md 2): which of the two a run is, and what its plan says of the processes.
+//! The run directories of srt-slurm: which of the two a run is, and what its plan says of the processes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use corr_metrics::layouts::unpacked;
 
 use super::source::Source;
 
@@ -151,8 +153,7 @@ impl RunLayout {
 
     /// The `TZ` recorded for a source: its own command's, else its folder's or a folder above, else the run's.
     pub fn tz_of(&self, key: &str) -> Option<&(String, String)> {
-        let unpacked = key.strip_suffix(".gz").or_else(|| key.strip_suffix(".zst")).unwrap_or(key);
-        if let Some(found) = self.recorded_tz.get(unpacked) {
+        if let Some(found) = self.recorded_tz.get(unpacked(key)) {
             return Some(found);
         }
         let mut folder = key;

@@ -63,6 +63,21 @@ pub struct Run {
     pub claims: corr_metrics::layouts::Claims,
 }
 
+impl Run {
+    /// A run of which nothing is there any more.
+    pub fn gone(arguments: &[String]) -> Run {
+        Run {
+            root: PathBuf::from(arguments.first().map_or("", String::as_str)),
+            is_directory: false,
+            arguments: arguments.to_vec(),
+            sources: Vec::new(),
+            not_read: Vec::new(),
+            declared: Declared::default(),
+            claims: Claims::default(),
+        }
+    }
+}
+
 /// Lists a run's files and reads its `corr.toml`, without looking into the files.
 pub fn list(arguments: &[String]) -> Result<(Listing, Declared), OpenError> {
     let listing = discover::list(arguments)?;

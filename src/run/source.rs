@@ -112,6 +112,20 @@ pub struct NotRead {
     pub failure: bool,
 }
 
+/// What several readers could not read, each file and reason once: names with reasons. Second come those that have no more than these.
+pub fn unread<'n>(
+    not_read: impl IntoIterator<Item = &'n NotRead>,
+    failed: impl IntoIterator<Item = (&'n String, &'n String)>,
+) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (name, why) in not_read.into_iter().map(|n| (&n.name, &n.why)).chain(failed) {
+        if !all.iter().any(|(known, same)| known == name && same == why) {
+            all.push((name.clone(), why.clone()));
+        }
+    }
+    all
+}
+
 /// The part of a path below `root`, with `/` between parts.
 pub fn key_below(root: &Path, path: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path);

@@ -1,6 +1,6 @@
 //! Which version of a program wrote a source, from what its records look like.
 //!
-//! Boundaries are those of formats/sglang.md and formats/dynamo.md, which compared sampled releases: a boundary may be off by a release that
+//! Boundaries were found by comparing sampled releases: a boundary may be off by a release that
 //! was not sampled. A hint bounds the version; it never names one.
 
 use corr_parsers::event::Event;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::link;
 use super::state::Served;
+use crate::cli::flags::{self, Around, Reading, Runs};
 use crate::cli::query::Args;
 use crate::query::answer::Window;
 use crate::render::events::Format;
@@ -32,7 +33,18 @@ pub struct Asked {
 pub const HITS: usize = 50;
 pub const MOST: usize = 1_000;
 
+/// Bytes of a query or a locator, and of any other value: each link of a page says them again.
+const LONGEST: usize = 5_000;
+const LONGEST_OTHER: usize = 300;
+
 impl Asked {
+    /// The values by their names.
+    fn values(&self) -> [(&'static str, &str); 8] {
+        let Asked { q, since, until, window, around, span, sort, n } = self;
+        [("q", q), ("since", since), ("until", until), ("window", window), ("around", around), ("span", span), ("sort", sort), ("n", n)]
+            .map(|(name, value)| (name, value.trim()))
+    }
+
     /// How many hits are wanted.
     ///
     /// # Errors
@@ -51,27 +63,27 @@ impl Asked {
     /// The same as arguments of `corr query`.
     ///
     /// # Errors
-    /// Values that do not go together.
+    /// Values that do not go together, or are too long.
     pub fn args(&self, served: &Served) -> anyhow::Result<Args> {
+        for (name, value) in self.values() {
+            let most = if matches!(name, "q" | "around") { LONGEST } else { LONGEST_OTHER };
+            anyhow::ensure!(value.len() <= most, "{name}= has {} bytes, more than {most}", value.len());
+        }
         let some = |text: &str| Some(text.trim()).filter(|t| !t.is_empty()).map(String::from);
-        let (first, also) = served.arguments.split_first().map_or(("", [].as_slice()), |(first, also)| (first.as_str(), also));
-        let plain = Args::of(first);
+        let plain = Args::of(served.arguments.first().map_or("", String::as_str));
         if !self.around.trim().is_empty() && [&self.since, &self.until, &self.window].iter().any(|t| !t.trim().is_empty()) {
             anyhow::bail!("around= is a window by itself: leave out since=, until= and window=");
         }
         Ok(Args {
             query: some(&self.q).into_iter().collect(),
-            also: also.to_vec(),
-            since: some(&self.since),
-            until: some(&self.until),
-            window: some(&self.window),
-            around: some(&self.around),
-            span: some(&self.span).unwrap_or(plain.span.clone()),
+            runs: Runs { run: plain.runs.run.clone(), also: served.arguments.get(1..).unwrap_or_default().to_vec() },
+            when: flags::Window { since: some(&self.since), until: some(&self.until), window: some(&self.window) },
+            around: Around { around: some(&self.around), span: some(&self.span).unwrap_or(plain.around.span.clone()) },
             sort: some(&self.sort).unwrap_or(plain.sort.clone()),
             limit: self.limit()?,
             format: Format::Json,
             bodies: served.bodies,
-            tz: served.options.tz.clone(),
+            reading: Reading { tz: served.options.tz.clone(), ..Reading::default() },
             ..plain
         })
     }
@@ -92,18 +104,7 @@ impl Asked {
 
     /// The address of a page that asks this.
     pub fn address(&self, path: &str) -> String {
-        let Asked { q, since, until, window, around, span, sort, n } = self;
-        let said = [
-            ("q", q),
-            ("since", since),
-            ("until", until),
-            ("window", window),
-            ("around", around),
-            ("span", span),
-            ("sort", sort),
-            ("n", n),
-        ];
-        link::address(path, &said.map(|(name, value)| (name, value.trim())))
+        link::address(path, &self.values())
     }
 
     /// The same in another window.

@@ -1,20 +1,20 @@
 //! The panels of a report, in the window of the page. What was gathered for one window is kept a while: who goes back, or sends the address on, waits once.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::asked::Asked;
+use super::find::Scope;
 use super::link;
+use super::once::Once;
 use super::refused::Refused;
 use super::state::{Served, View};
-use crate::cli::window::closed;
-use crate::evidence;
 use crate::query::answer::Window;
+use crate::query::window::{closed, interval};
 use crate::render::evidence::shell;
 use crate::render::html::Html;
 use crate::render::report as panels;
-use crate::render::shown::rfc3339;
-use crate::report::{self, Ask, Base, Report};
+use crate::report::{self, Ask, Base, Given, Report, window_flags};
 
 /// Rows of the timeline on a page, the most telling ones.
 const ROWS: usize = 300;
@@ -23,7 +23,7 @@ const MOST: usize = 8;
 
 /// Reading of the run, query, window: what a report depends on.
 type Key = (u64, String, Window);
-type Gathered = Arc<OnceLock<Result<Arc<Report>, String>>>;
+type Gathered = Arc<Once<Report>>;
 
 /// Reports that were gathered, the last ones used at the end.
 #[derive(Default)]
@@ -50,62 +50,64 @@ impl Kept {
 ///
 /// # Errors
 /// The window has no end, or ends before it begins; what `corr.toml` says does not fit.
-pub fn report(kept: &Kept, view: &View, served: &Served, asked: &Asked, window: Window, how: Option<&str>) -> Result<Arc<Report>, Refused> {
-    let key = (view.number, asked.q.trim().to_string(), window);
-    let gathered = kept.of(&key);
-    let made = gathered.get_or_init(|| gather(view, served, asked, window, how).map(Arc::new).map_err(|e| format!("{e:#}")));
-    made.clone().map_err(Refused::Value)
+pub fn report(kept: &Kept, view: &View, served: &Served, asked: &Asked, scope: &Scope) -> Result<Arc<Report>, Refused> {
+    let key = (view.number, asked.q.trim().to_string(), scope.window);
+    kept.of(&key).get(|| gather(view, served, asked, scope.window)).map_err(Refused::value)
 }
 
-fn gather(view: &View, served: &Served, asked: &Asked, window: Window, how: Option<&str>) -> anyhow::Result<Report> {
-    let captures = evidence::captures(&view.run, &served.options, served.store.as_deref())?;
-    let closed = closed(window, || view.extent())?;
+fn gather(view: &View, served: &Served, asked: &Asked, window: Window) -> anyhow::Result<Report> {
+    let closed = if window == Window::default() {
+        None
+    } else {
+        let ends = view.ends(served)?;
+        closed(window, || ends)?
+    };
     let query = asked.q.trim();
     let mut words = vec![if closed.is_some() { "a window" } else { "the whole run" }.to_string()];
     if !query.is_empty() {
         words.push(format!("timeline and found: {query}"));
     }
+    let given = served.given();
     let ask = Ask {
-        run: served.arguments.join(" "),
         words: words.join(", "),
         query: query.to_string(),
         window,
         closed,
-        how: how.map(String::from),
         marked: query.is_empty(),
         rows: ROWS,
-        commands: commands(served, query, closed),
+        bodies: served.bodies,
+        commands: commands(&given, query, served.bodies, closed),
+        given,
         ..Ask::default()
     };
+    let (captures, whole) = (view.captures(served)?, view.whole(served)?);
     let base = Base { run: &view.run, sources: &view.sources, captures: &captures };
-    let mut report = report::gather(base, &ask)?.map_err(|why| anyhow::anyhow!(why))?;
+    let mut report = report::gather(base, &whole, &ask)?;
     report.records.page = Some(link::record);
     Ok(report)
 }
 
 /// The commands that give each part again.
-fn commands(served: &Served, query: &str, closed: Option<(i64, i64)>) -> Vec<String> {
-    let (first, also) = served.arguments.split_first().map_or(("", [].as_slice()), |(first, also)| (first.as_str(), also));
-    let mut run = shell(first);
-    let flags = [("also", also), ("tz", &served.options.tz), ("format-of", &served.options.format_of)];
-    let flags: String = flags.iter().flat_map(|(name, values)| values.iter().map(move |v| format!(" --{name} {}", shell(v)))).collect();
-    let window = closed.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    let asked = if query.is_empty() { String::new() } else { format!(" {}", shell(query)) };
-    let whole = format!("{run}{flags}{window}");
-    run.push_str(&asked);
+fn commands(given: &Given, query: &str, bodies: bool, closed: Option<(i64, i64)>) -> Vec<String> {
+    let (words, window) = (given.words(), window_flags(closed));
+    // A query that begins with `-` would be taken for a flag.
+    let query = if query.starts_with('-') { format!("({query})") } else { query.to_string() };
+    let asked = if query.is_empty() { String::new() } else { format!(" {}", shell(&query)) };
+    let open = if bodies { " --bodies" } else { "" };
     vec![
-        format!("corr query {run}{flags}{window}"),
-        format!("corr timeline {run}{flags}{window}"),
-        format!("corr edges {whole} --explain"),
-        format!("corr ready {whole}"),
-        format!("corr facts {}{flags}", shell(first)),
-        format!("corr report {run}{flags}{window} -o report.html"),
+        format!("corr query {words}{asked}{window}{open}"),
+        format!("corr timeline {words}{asked}{window}"),
+        format!("corr edges {words}{window} --explain"),
+        format!("corr ready {words}{window}"),
+        format!("corr facts {words}"),
+        format!("corr report {words}{asked}{window} -o report.html"),
     ]
 }
 
-/// What the report amounts to, and where its panels are.
-pub fn head(report: &Report) -> Html {
-    panels::masthead(report)
+/// What the report amounts to, and where its panels are. The same window may be asked for in other words: what said where it lies is of the address.
+pub fn head(report: &Report, scope: &Scope) -> Html {
+    let how = scope.how.as_ref().map(|how| format!("{} ({how})", interval(scope.window)));
+    panels::masthead(report, how.as_deref())
 }
 
 /// The panels below what was found.
@@ -115,7 +117,7 @@ pub fn sections(report: &Report) -> Html {
     html.push(&panels::pipeline(pipeline, records));
     html.push(&panels::unprovable(pipeline));
     html.push(&panels::lives(lives, head.axis, records));
-    html.push(&panels::timeline(timeline, head.axis, records));
+    html.push(&panels::timeline(timeline, head.axis, records, false));
     html.push(&panels::series(series, head.axis));
     html.push(&panels::figures(figures, records));
     html.push(&panels::coverage(covered));

@@ -2,16 +2,17 @@
 //! several be drawn over.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::asked::Asked;
 use super::refused::Refused;
-use super::state::View;
-use crate::cli::grouped;
+use super::state::{Served, View};
 use crate::query::answer::{self, Question, Window};
 use crate::query::expr::Expr;
 use crate::query::grammar;
 use crate::render::html::Html;
 use crate::render::metrics::seconds;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 
 /// Events by the start of their column.
@@ -24,7 +25,7 @@ pub struct Brush {
     /// Width of a column, ns.
     pub width: i64,
     pub columns: usize,
-    pub all: Columns,
+    pub all: Arc<Columns>,
     /// Those of the query; `None` where every event is asked for.
     pub hits: Option<Columns>,
     /// What is looked at.
@@ -85,16 +86,16 @@ pub fn width_of(length: i64) -> i64 {
 ///
 /// # Errors
 /// The query is not understood.
-pub fn of(view: &View, asked: &Asked, window: Window, bodies: bool) -> Result<Option<Brush>, Refused> {
-    let (Some(first), Some(last)) = view.extent() else { return Ok(None) };
+pub fn of(view: &View, served: &Served, asked: &Asked, window: Window) -> Result<Option<Brush>, Refused> {
+    let (Some(first), Some(last)) = view.ends(served).map_err(Refused::value)? else { return Ok(None) };
     let width = width_of(last.saturating_sub(first));
     let from = first.div_euclid(width).saturating_mul(width);
     let columns = usize::try_from(last.saturating_sub(from).saturating_sub(1).max(0) / width).unwrap_or(0) + 1;
     let count = |expr: Expr| -> anyhow::Result<Columns> {
-        let question = Question { histogram: Some(width), ..Question::count(expr, Window::default(), bodies)? };
+        let question = Question { histogram: Some(width), ..Question::count(expr, Window::default(), served.bodies)? };
         Ok(answer::ask(&question, &view.sources.sources)?.bins)
     };
-    let all = view.columns(|| count(Expr::All)).map_err(|e| Refused::Run(format!("{e:#}")))?;
+    let all = view.columns.get(|| count(Expr::All)).map_err(|e| Refused::Run(format!("{e:#}")))?;
     let hits = match grammar::parse(&asked.q).map_err(Refused::Query)? {
         Expr::All => None,
         expr => Some(count(expr).map_err(Refused::value)?),

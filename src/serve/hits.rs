@@ -1,11 +1,11 @@
 //! The events that were found, as a table.
 
 use super::asked::{Asked, MOST};
-use super::find::Found;
+use super::find::{Found, Scope};
 use super::link;
-use crate::cli::grouped;
 use crate::query::answer::Window;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::render::shown::{Shown, rfc3339};
 use crate::render::timeline::{MESSAGE, message, who};
 use crate::timeline::Row;
@@ -46,10 +46,11 @@ fn counted(html: &mut Html, found: &Found, asked: &Asked) {
             html.text(&format!("; {} of them may lie outside: their stamps reach over an edge of the window", grouped(found.at_edge)));
         }
     });
-    if found.window != Window::default() {
+    let Scope { window, how } = &found.scope;
+    if *window != Window::default() {
         let end = |ns: Option<i64>| ns.map_or("…".to_string(), |n| rfc3339(n, 1_000));
-        let how = found.how.as_deref().map_or(String::new(), |how| format!(" ({how})"));
-        html.with_text("p", &[("class", "window")], &format!("window [{}, {}){how}", end(found.window.since), end(found.window.until)));
+        let how = how.as_deref().map_or(String::new(), |how| format!(" ({how})"));
+        html.with_text("p", &[("class", "window")], &format!("window [{}, {}){how}", end(window.since), end(window.until)));
     }
     for (name, why) in &found.not_read {
         html.with_text("p", &[("class", "warn")], &format!("not read: {name}: {why}"));

@@ -14,6 +14,7 @@ mod hits;
 mod host;
 pub mod limits;
 mod link;
+mod once;
 mod open;
 mod page;
 mod record;

@@ -7,7 +7,7 @@ use super::state::{Served, View};
 use crate::cli::settings::{self, Lines};
 use crate::cli::show;
 use crate::facts;
-use crate::query::locate::Place;
+use crate::query::locate;
 use crate::render::opened::Opened;
 use crate::run::source::{Class, Source, is_named};
 
@@ -33,11 +33,11 @@ pub const BESIDE: usize = 4;
 /// It is none, or the run has no such file, line or byte.
 pub fn open(view: &View, served: &Served, locator: &str) -> Result<Found, Refused> {
     let locator = locator.trim();
-    let Some((path, place)) = split(locator) else {
+    let Some((path, place)) = locate::split(locator) else {
         return Err(Refused::Value(format!("`{locator}` is no locator; write PATH:LINE or PATH@OFFSET, as every page prints it")));
     };
     let sources = &view.sources;
-    if let Some(source) = sources.sources.iter().find(|s| is_named(path, &s.key, &s.name)) {
+    if let Some(source) = locate::named(sources, path) {
         let found = show::open(source, sources, place, BESIDE, served.bodies).map_err(|e| Refused::Nothing(format!("{e:#}")))?;
         let mut not_asked = found.unasked;
         not_asked.extend(sources.not_read.iter().filter(|n| n.failure).map(|n| (n.name.clone(), n.why.clone())));
@@ -53,28 +53,4 @@ pub fn open(view: &View, served: &Served, locator: &str) -> Result<Found, Refuse
     }
     let why = sources.not_read.iter().find(|n| n.name == path).map(|n| format!("{}; {}", n.why, n.next));
     Err(Refused::Nothing(format!("{path}: {}", why.as_deref().unwrap_or("no file of this run whose lines are shown has this path"))))
-}
-
-/// Path and place.
-fn split(locator: &str) -> Option<(&str, Place)> {
-    let of = |separator: char, place: fn(u64) -> Place| {
-        let (path, number) = locator.rsplit_once(separator)?;
-        Some((path, place(number.parse().ok()?))).filter(|(path, _)| !path.is_empty())
-    };
-    of(':', Place::Line).or_else(|| of('@', Place::Offset))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_locator_is_a_path_and_a_place() {
-        assert_eq!(split("a/b.log:12"), Some(("a/b.log", Place::Line(12))));
-        assert_eq!(split("a:12:5"), Some(("a:12", Place::Line(5))));
-        assert_eq!(split("a.gz@4096"), Some(("a.gz", Place::Offset(4096))));
-        for text in ["", ":5", "a", "a:b", "a:-1", "a.parquet#series@1..2", "../x"] {
-            assert_eq!(split(text), None, "{text}");
-        }
-    }
 }

@@ -15,7 +15,9 @@ use super::page::{self, Page};
 use super::refused::Refused;
 use super::state::{State as Shared, View};
 use super::{board, brush, find, hits, open, record};
+use crate::query::grammar;
 use crate::render::html::Html;
+use crate::render::safe;
 
 /// All pages.
 pub fn routes(server: Server) -> Router {
@@ -41,19 +43,21 @@ type Values<T> = Result<Query<T>, QueryRejection>;
 async fn report(State(server): State<Server>, values: Values<Asked>) -> Response {
     answer(server, values, |view, state, asked| {
         let served = &state.served;
-        let found = find::find(view, served, asked)?;
+        grammar::parse(&asked.q).map_err(Refused::Query)?;
+        let scope = find::scope(view, served, asked)?;
+        let found = asked.chooses().then(|| find::find(view, served, asked, &scope)).transpose()?;
         let mut main = Html::new();
-        if let Some(brush) = brush::of(view, asked, found.window, served.bodies)? {
+        if let Some(brush) = brush::of(view, served, asked, scope.window)? {
             main.push(&brush.section(asked));
         }
-        let report = board::report(&state.reports, view, served, asked, found.window, found.how.as_deref())?;
-        if asked.chooses() {
+        let report = board::report(&state.reports, view, served, asked, &scope)?;
+        if let Some(found) = found {
             main.push(&hits::section(&found, asked));
         }
-        main.push(&board::head(&report));
+        main.push(&board::head(&report, &scope));
         main.push(&board::sections(&report));
         let title = if asked.q.is_empty() { "corr".to_string() } else { format!("{}: corr", asked.q) };
-        Ok(Shows { title, named: false, form: asked.in_instants(found.window), main })
+        Ok(Shows { title, named: false, form: asked.in_instants(scope.window), main })
     })
     .await
 }
@@ -93,7 +97,13 @@ fn json_refusal(refused: &Refused) -> Response {
         whole["found"] = error.found.as_str().into();
         whole["hint"] = error.hint.as_str().into();
     }
-    (refused.status(), [(header::CONTENT_TYPE, "application/json")], format!("{whole}\n")).into_response()
+    let mut text = Vec::new();
+    // Of what was asked every character comes back: none may act on a terminal.
+    if safe::write_json(&mut text, &whole, false).is_err() {
+        text.clear();
+    }
+    text.push(b'\n');
+    (refused.status(), [(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 async fn nowhere(State(server): State<Server>) -> Response {

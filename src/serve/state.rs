@@ -1,16 +1,21 @@
 //! The run that is served: read once, and again when its files are others.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::board::Kept;
 use super::brush::Columns;
+use super::once::Once;
+use crate::evidence;
+use crate::metrics::asked::Asked as Captures;
 use crate::query::extent;
 use crate::query::sources::{self, Sources};
+use crate::report::{self, Base, Given, Whole};
 use crate::run::discover::Listing;
 use crate::run::source::{NotRead, Stat};
-use crate::run::{self, Options, Run};
+use crate::run::{Options, Run};
 
 /// What is served.
 #[derive(Clone, Debug)]
@@ -35,26 +40,42 @@ pub struct View {
     /// Which reading it is: the first is 1.
     pub number: u64,
     files: Vec<(PathBuf, Stat)>,
-    extent: OnceLock<(Option<i64>, Option<i64>)>,
-    columns: OnceLock<Columns>,
+    /// All events by column.
+    pub columns: Once<Columns>,
+    captures: Once<Captures<'static>>,
+    whole: Once<Whole<'static>>,
+    extent: Once<(Option<i64>, Option<i64>)>,
 }
 
 impl View {
-    /// All events by column, counted by `count` when they are first asked for.
+    /// The captures of the run.
     ///
     /// # Errors
-    /// Those of `count`.
-    pub fn columns(&self, count: impl FnOnce() -> anyhow::Result<Columns>) -> anyhow::Result<Columns> {
-        if let Some(columns) = self.columns.get() {
-            return Ok(columns.clone());
-        }
-        let counted = count()?;
-        Ok(self.columns.get_or_init(|| counted).clone())
+    /// What `corr.toml` says of their clocks does not fit.
+    pub fn captures(&self, served: &Served) -> anyhow::Result<Arc<Captures<'static>>> {
+        self.captures.get(|| Ok(evidence::captures(&self.run, &served.options, served.store.as_deref())?.into_owned()))
+    }
+
+    /// What of the run is the same in every window.
+    ///
+    /// # Errors
+    /// Those of [`View::captures`].
+    pub fn whole(&self, served: &Served) -> anyhow::Result<Arc<Whole<'static>>> {
+        let captures = self.captures(served)?;
+        self.whole.get(|| Ok(Whole::gather(Base { run: &self.run, sources: &self.sources, captures: &captures }, &[])))
     }
 
     /// First and last stamp of the run.
     pub fn extent(&self) -> (Option<i64>, Option<i64>) {
-        *self.extent.get_or_init(|| extent::extent(&self.sources.sources))
+        self.extent.get(|| Ok::<_, Infallible>(extent::extent(&self.sources.sources))).map_or((None, None), |extent| *extent)
+    }
+
+    /// The ends by which a window is closed.
+    ///
+    /// # Errors
+    /// Those of [`View::captures`].
+    pub fn ends(&self, served: &Served) -> anyhow::Result<(Option<i64>, Option<i64>)> {
+        Ok(report::ends(self.extent(), &*self.captures(served)?))
     }
 }
 
@@ -67,6 +88,14 @@ pub struct State {
 
 /// Files are listed again after this long.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+impl Served {
+    /// How the run was given.
+    pub fn given(&self) -> Given {
+        let Served { arguments, options, store, .. } = self;
+        Given { arguments: arguments.clone(), tz: options.tz.clone(), format_of: options.format_of.clone(), store: store.clone() }
+    }
+}
 
 impl State {
     pub fn new(served: Served) -> State {
@@ -85,7 +114,7 @@ impl State {
         {
             return Ok(view.clone());
         }
-        let (listing, _) = run::list(&self.served.arguments)?;
+        let listing = sources::files(&self.served.arguments, self.served.store.as_deref())?;
         let files = files(&listing);
         let number = match &mut *kept {
             Some((view, looked)) if view.files == files => {
@@ -102,7 +131,7 @@ impl State {
 
     fn read(&self, files: Vec<(PathBuf, Stat)>, number: u64) -> anyhow::Result<View> {
         let Served { arguments, options, store, wall, .. } = &self.served;
-        let mut run = run::open(arguments, options)?;
+        let mut run = sources::looked_into(arguments, options, store.as_deref())?;
         let outside = leave_links(&mut run, arguments);
         let mut sources = sources::of(&run, options, store.as_deref())?;
         sources.sources.retain(|s| outside.iter().all(|o| o.name != s.name));
@@ -111,7 +140,8 @@ impl State {
                 sources.not_read.push(left);
             }
         }
-        Ok(View { run, sources, at: wall(), number, files, extent: OnceLock::new(), columns: OnceLock::new() })
+        let (columns, captures, whole, extent) = (Once::default(), Once::default(), Once::default(), Once::default());
+        Ok(View { run, sources, at: wall(), number, files, columns, captures, whole, extent })
     }
 }
 

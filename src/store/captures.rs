@@ -90,7 +90,8 @@ impl Kept {
     /// Why those that the store has are not used.
     pub fn captures(&self, layout: &str, set: &Set) -> Result<Option<Vec<Capture>>, String> {
         let Some(kept) = self.current(layout, set) else {
-            return match self.sets.iter().any(|kept| kept.shares(set)) {
+            let files: HashSet<&str> = set.files.iter().map(|part| part.key.as_str()).collect();
+            return match self.sets.iter().flat_map(|kept| &kept.parts).any(|part| files.contains(part.key.as_str())) {
                 true => Err(format!("{}: changed since it was indexed; read without the index", named(set))),
                 false => Ok(None),
             };
@@ -133,12 +134,6 @@ impl KeptSet {
     fn is_of(&self, layout: &str, set: &Set) -> bool {
         let ours = self.parts.iter().map(|p| (p.key.as_str(), p.beside));
         self.layout == layout && set.ties.is_empty() && ours.eq(parts(set).map(|(p, beside)| (p.key.as_str(), beside)))
-    }
-
-    /// Has it a file of the set?
-    fn shares(&self, set: &Set) -> bool {
-        let ours: HashSet<&str> = self.parts.iter().map(|p| p.key.as_str()).collect();
-        set.files.iter().any(|part| ours.contains(part.key.as_str()))
     }
 
     /// Do the facts of its files differ?

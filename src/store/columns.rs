@@ -72,6 +72,23 @@ pub struct ColumnInfo {
     pub lost: u64,
 }
 
+impl ColumnInfo {
+    /// Can records have what this column, `own` by its name, holds under another name? Letter case does not matter.
+    pub fn may_mean(&self, own: &str, name: &str) -> bool {
+        // Of more spellings not all are kept.
+        self.is_named(own, name) || self.raw.len() >= SPELLINGS
+    }
+
+    /// Is every value of the column, which [may mean](Self::may_mean) this name, one of the name, and whole?
+    pub fn is_exact(&self, own: &str, name: &str) -> bool {
+        !self.partial && (own.eq_ignore_ascii_case(name) || self.raw.len() == 1 && self.is_named(own, name))
+    }
+
+    fn is_named(&self, own: &str, name: &str) -> bool {
+        own.eq_ignore_ascii_case(name) || self.raw.iter().any(|raw| raw.eq_ignore_ascii_case(name))
+    }
+}
+
 #[derive(Debug)]
 enum Values {
     Int(Vec<i64>),
@@ -263,7 +280,7 @@ impl ColumnsBuilder {
         }
         let schema = Arc::new(Schema::new(fields));
         let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
-        // Plain strings and no stored Arrow schema: a join over dictionary types failed on Ballista only (ENGINE.md 5).
+        // Plain strings and no stored Arrow schema: a join over dictionary types failed on Ballista only.
         let mut file = SerializedFileWriter::new(to, parquet_schema.root_schema_ptr(), Arc::new(properties.build()))?;
         let texts = ArrowRowGroupWriterFactory::new(&file, schema.clone());
         let mut cursors = vec![0usize; self.columns.len()];
@@ -418,7 +435,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 /// Largest integer whose neighbours a double still tells apart.
-const EXACT: i64 = 1 << 53;
+pub(crate) const EXACT: u64 = 1 << 53;
 
 impl Column {
     /// Adds a value; returns the number of the name's spelling, which is likely `guess`.
@@ -439,9 +456,9 @@ impl Column {
         match (&mut self.values, value) {
             (Values::Int(v), Value::Int(x)) => v.push(*x),
             (Values::Float(v), Value::Float(x)) => v.push(*x),
-            (Values::Float(v), Value::Int(x)) if x.abs() < EXACT => v.push(*x as f64),
+            (Values::Float(v), Value::Int(x)) if x.unsigned_abs() < EXACT => v.push(*x as f64),
             (Values::Bool(v), Value::Bool(x)) => v.push(*x),
-            (Values::Int(v), Value::Float(x)) if v.iter().all(|i| i.abs() < EXACT) => {
+            (Values::Int(v), Value::Float(x)) if v.iter().all(|i| i.unsigned_abs() < EXACT) => {
                 let mut floats: Vec<f64> = v.iter().map(|i| *i as f64).collect();
                 floats.push(*x);
                 self.values = Values::Float(floats);

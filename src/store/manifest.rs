@@ -21,7 +21,7 @@ use crate::run::journal;
 use crate::run::source::{Class, Owner, Source, Stat};
 
 /// Changes whenever the files of a store change their meaning; a store of another version is rebuilt.
-pub const STORE_VERSION: u32 = 6;
+pub const STORE_VERSION: u32 = 7;
 
 /// The manifest's file name inside the store's directory.
 pub const FILE: &str = "manifest.json";
@@ -112,7 +112,9 @@ pub struct SegmentRef {
     /// Earliest start and latest end of its stamps.
     pub first: Option<i64>,
     pub last: Option<i64>,
-    /// BLAKE3 of its bytes as built.
+    /// Number of its first record's first line, 1-based.
+    pub first_line: u64,
+    /// Digest of its bytes as built.
     pub hash: String,
     /// End of the bytes that `hash` covers.
     pub hashed_to: u64,

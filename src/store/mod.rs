@@ -3,6 +3,7 @@
 pub mod captures;
 pub mod clocks;
 pub mod columns;
+mod digest;
 pub mod ids;
 pub mod manifest;
 pub mod open;

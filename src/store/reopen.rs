@@ -3,6 +3,7 @@
 use corr_parsers::record::{self, Layout};
 use rayon::prelude::*;
 
+use super::digest;
 use super::manifest::{Entry, SegmentRef};
 
 /// The segments of an entry as far as they hold for the source's bytes now, and the offset where reading goes on (the source's end if nothing
@@ -13,10 +14,10 @@ pub fn kept(entry: &Entry, layout: &Layout, bytes: &[u8]) -> Option<(Vec<Segment
     if size == 0 || bytes.len() < size || (entry.document && bytes.len() != size) || entry.segments.is_empty() {
         return None;
     }
-    // Nothing but their hash says that the old bytes are the old ones; it is most of what re-indexing after growth costs.
+    // Nothing but their digest says that the old bytes are the old ones; it is most of what re-indexing after growth costs.
     let unchanged = |s: &SegmentRef| {
         let part = bytes.get(s.from as usize..s.hashed_to as usize);
-        part.is_some_and(|part| blake3::hash(part).to_hex().as_str() == s.hash)
+        part.is_some_and(|part| digest::of(part) == s.hash)
     };
     if !entry.segments.par_iter().all(unchanged) {
         return None;

@@ -16,6 +16,7 @@ use corr_parsers::record::{Layout, Record};
 use serde::{Deserialize, Serialize};
 
 use super::columns::{ColumnInfo, ColumnsBuilder, RowFacts, Type};
+use super::digest::Digest;
 use super::ids::IdsBuilder;
 use super::rows::RowsBuilder;
 use super::word_index::{KindWords, LONGEST, Shape, WordClass, WordIndexBuilder, class, class_of};
@@ -40,6 +41,9 @@ pub enum BuildError {
 /// Parts from this size on get a word index.
 const WORDS_FROM: usize = 64 << 10;
 
+/// Bytes after which the progress is told and the digest made: they are still in a core's cache then.
+const REPORTED: usize = 512 << 10;
+
 /// Ids of one record that are compared with each other.
 const MOST_SEEN: usize = 16;
 
@@ -59,7 +63,7 @@ pub struct SegmentMeta {
     /// Number of the first record's first line, 1-based.
     pub first_line: u64,
     pub rows: u32,
-    /// BLAKE3 of the bytes `from..to`, hex.
+    /// Digest of the bytes `from..to`.
     pub hash: String,
     /// Kinds by number, with how many rows each has and its constant words.
     pub kinds: Vec<String>,
@@ -118,6 +122,7 @@ struct Builder {
     seen_ids: String,
     seen_ends: Vec<usize>,
     lower: String,
+    digest: Digest,
 }
 
 /// Builds a segment in an empty directory; the caller makes it durable. `progress` gets the bytes of the source that were read; it may cancel.
@@ -154,6 +159,7 @@ fn built(dir: &Path, part: &Part<'_>, with_words: bool, progress: &dyn Fn(u64) -
         seen_ids: String::new(),
         seen_ends: Vec::new(),
         lower: String::new(),
+        digest: Digest::new(),
     };
     let mut failed = None;
     let mut reported = part.start.offset;
@@ -163,7 +169,8 @@ fn built(dir: &Path, part: &Part<'_>, with_words: bool, progress: &dyn Fn(u64) -
             return ControlFlow::Break(());
         }
         let at = facts.offset + facts.length;
-        if at - reported >= 1 << 20 {
+        if at - reported >= REPORTED {
+            builder.digest.add(&part.bytes[reported..at]);
             if progress((at - reported) as u64).is_break() {
                 failed = Some(BuildError::Cancelled);
                 return ControlFlow::Break(());
@@ -175,6 +182,7 @@ fn built(dir: &Path, part: &Part<'_>, with_words: bool, progress: &dyn Fn(u64) -
     if let Some(error) = failed {
         return Err(error);
     }
+    builder.digest.add(&part.bytes[reported..part.end.max(reported)]);
     let _ = progress((part.end - reported) as u64);
     builder.finish(dir, part)
 }
@@ -364,7 +372,7 @@ impl Builder {
             to: part.end as u64,
             first_line: part.start.line,
             rows: self.columns.len() as u32,
-            hash: blake3::hash(&part.bytes[part.start.offset..part.end]).to_hex().to_string(),
+            hash: self.digest.hex(),
             kinds: self.kinds,
             kind_rows: self.kind_rows,
             has_words,

@@ -4,6 +4,7 @@
 //! the manifest replaced, and only after that are segments removed that no manifest names. A kill at any moment leaves the old manifest with all
 //! its segments, or the new one with all of its own.
 
+use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::ControlFlow;
@@ -130,9 +131,10 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     let old = if options.rebuild { &nothing } else { &on_disk };
     let event_sources: Vec<&Source> = run.sources.iter().filter(|s| s.class == Class::Events).collect();
     let to_read = event_sources.iter().filter(|s| old.sources.get(&s.key).is_none_or(|o| !o.unchanged(&s.stat)));
-    let sets: Vec<&(&'static str, Set)> = crate::run::captures::sets(run).collect();
-    let of_sets = sets.iter().map(|(layout, set)| captures::to_read(old.kept_captures(), layout, set)).sum::<u64>();
-    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + of_sets);
+    let sets: Vec<ToKeep<'_>> = crate::run::captures::sets(run)
+        .map(|(layout, set)| ToKeep { layout, set, bytes: captures::to_read(old.kept_captures(), layout, set) })
+        .collect();
+    progress.total(to_read.map(|s| s.stat.size).sum::<u64>() + sets.iter().map(|set| set.bytes).sum::<u64>());
     let task = Task {
         dir,
         old,
@@ -186,16 +188,23 @@ pub fn update(dir: &Path, run: &Run, options: UpdateOptions, progress: &dyn Prog
     Ok(report)
 }
 
+/// A set of capture files.
+struct ToKeep<'r> {
+    layout: &'static str,
+    set: &'r Set,
+    /// So many are read; 0 where what is kept still holds.
+    bytes: u64,
+}
+
 /// Brings the metric captures up to date.
-fn keep_captures(task: &Task<'_>, sets: &[&(&'static str, Set)], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
+fn keep_captures(task: &Task<'_>, sets: &[ToKeep<'_>], report: &mut Report) -> Result<Vec<KeptSet>, UpdateError> {
     crate::run::captures::hold(sets.len());
     let old = task.old.kept_captures();
-    let update = |(layout, set): &&(&'static str, Set)| {
+    let update = |ToKeep { layout, set, bytes }: &ToKeep<'_>| {
         let n = task.number.fetch_add(1, Ordering::Relaxed);
         let (aside, place) = (format!("new-{n}"), format!("cap-{}-{n}", task.generation));
-        let bytes = captures::to_read(old, layout, set);
         let done = captures::update(task.dir, old, layout, set, (&aside, &place)).map_err(io_error(&task.dir.join(place)))?;
-        match task.progress.advance(bytes) {
+        match task.progress.advance(*bytes) {
             ControlFlow::Break(()) => Err(UpdateError::Build(BuildError::Cancelled)),
             ControlFlow::Continue(()) => Ok(done),
         }
@@ -267,11 +276,11 @@ fn generation_of(name: &str) -> Option<u64> {
 /// Removes what no manifest names: segments of older generations and what a killed writer left. Readers that hold files of them open keep them.
 fn clean(dir: &Path, manifest: &Manifest) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let named: HashSet<&str> = manifest.dirs().collect();
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let named = manifest.dirs().any(|dir| dir == name);
         let ours = name.starts_with("seg-") || name.starts_with("cap-") || name.starts_with("new-");
-        if ours && !named {
+        if ours && !named.contains(name.as_str()) {
             // What cannot be removed now is tried again by the next writer.
             let _ = std::fs::remove_dir_all(entry.path());
         }
@@ -310,7 +319,9 @@ fn source_task(task: &Task<'_>, source: &Source) -> Result<Result<Done, io::Erro
             return Ok(Ok(Done { entry, what: What::Kept, bytes: 0 }));
         }
         what = What::Grown;
-        let line = 1 + events::count_lines(&bytes[..offset]);
+        // Where the last segment that is kept begins is known.
+        let (from, line) = entry.segments.last().map_or((0, 1), |s| (s.from as usize, s.first_line));
+        let line = line + events::count_lines(&bytes[from..offset]);
         start = Start { offset, line, order: events::order_before(bytes, layout, &timing, offset) };
     }
     if task.many && what == What::Built && bytes.len() < SMALL && !entry.embedded {
@@ -340,6 +351,7 @@ fn part_task(task: &Task<'_>, part: &Part<'_>, embed: bool) -> Result<SegmentRef
         rows: meta.rows,
         first: meta.first,
         last: meta.last,
+        first_line: meta.first_line,
         hash: meta.hash,
         hashed_to: meta.to,
     })
@@ -360,23 +372,29 @@ fn whole(dir: &Path, entry: &Entry) -> bool {
 
 /// Cuts what is to be built of a source into parts at record starts.
 pub fn cut<'p>(bytes: &'p [u8], layout: &'p Layout, timing: &'p Timing, first: Start) -> Vec<Part<'p>> {
-    let mut parts = Vec::new();
-    let mut start = first;
-    while start.offset < bytes.len() {
+    let mut spans = Vec::new();
+    let mut from = first.offset;
+    while from < bytes.len() {
         let mut end = bytes.len();
-        if !layout.document && bytes.len() - start.offset > PART + PART / 2 {
-            end = record::record_start(bytes, start.offset + PART, layout);
-            if end <= start.offset {
+        if !layout.document && bytes.len() - from > PART + PART / 2 {
+            end = record::record_start(bytes, from + PART, layout);
+            if end <= from {
                 end = bytes.len();
             }
         }
-        parts.push(Part { bytes, layout, timing, start, end });
-        if end >= bytes.len() {
-            break;
-        }
-        let line = start.line + events::count_lines(&bytes[start.offset..end]);
-        let order = events::order_between(bytes, layout, timing, start.offset, end).or(start.order);
-        start = Start { offset: end, line, order };
+        spans.push(from..end);
+        from = end;
+    }
+    // A later part begins where the lines of those before it are counted.
+    let before = &spans[..spans.len().saturating_sub(1)];
+    let lines: Vec<u64> = before.par_iter().with_max_len(1).map(|span| events::count_lines(&bytes[span.clone()])).collect();
+    let mut parts = Vec::new();
+    let mut start = first;
+    for (i, span) in spans.iter().enumerate() {
+        parts.push(Part { bytes, layout, timing, start, end: span.end });
+        let Some(lines) = lines.get(i) else { break };
+        let order = events::order_between(bytes, layout, timing, span.start, span.end).or(start.order);
+        start = Start { offset: span.end, line: start.line + lines, order };
     }
     parts
 }

@@ -1,6 +1,6 @@
 //! Which records hold a word: a tantivy index of what is left of each record when everything that is known without it has been taken out.
 //!
-//! Three things are no terms (ENGINE.md 2.3 to 2.5 measured why):
+//! Three things are no terms, as they would be most of the index and are found without it:
 //! * the words that every record of a kind has: they stand once in [`KindWords`], not once a record;
 //! * numbers and their like: words that begin with a digit, and hex digits with a decimal one among them. A query for one scans the source, at the
 //!   speed of memory;

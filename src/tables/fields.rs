@@ -1,6 +1,7 @@
 //! Columns that come of the fields of records.
 
 use super::columns::{EVENT, FIELDS};
+use crate::metrics::units;
 
 /// A field's column in SQL: its name, with one `_` more behind it where that, without the `_` at its end, is a column of every event: no two fields
 /// have one column. Letter case and dots stay: such names are quoted in a question.
@@ -10,32 +11,9 @@ pub fn column(field: &str) -> String {
     if fixed || field.starts_with('_') { format!("{field}_") } else { field.to_string() }
 }
 
-/// The unit of a field, by the ending that its name has over all formats; empty where the name says none.
+/// The unit of a field, by its name; empty where that says none.
 pub fn unit(field: &str) -> &'static str {
-    const ENDINGS: &[(&str, &str)] = &[
-        ("_ms", "milliseconds"),
-        ("_us", "microseconds"),
-        ("_ns", "nanoseconds"),
-        ("_seconds", "seconds"),
-        ("_secs", "seconds"),
-        ("_sec", "seconds"),
-        ("_s", "seconds"),
-        ("_bytes", "bytes"),
-        ("_gb", "GB"),
-        ("_mb", "MB"),
-        ("_tokens", "tokens"),
-        ("_blocks", "blocks"),
-        ("_pct", "percent"),
-        ("_percent", "percent"),
-        ("_ratio", "share"),
-        ("token_usage", "share"),
-        ("cache_hit_rate", "share"),
-        ("gen_throughput", "tokens per second"),
-        ("input_throughput", "tokens per second"),
-    ];
-    let whole = [("tokens", "tokens"), ("bytes", "bytes"), ("blocks", "blocks")];
-    let by_ending = ENDINGS.iter().find(|(ending, _)| field.ends_with(ending));
-    by_ending.or_else(|| whole.iter().find(|(name, _)| *name == field)).map_or("", |(_, unit)| unit)
+    units::of_name(field).map_or("", |unit| unit.word)
 }
 
 #[cfg(test)]

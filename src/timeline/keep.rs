@@ -1,7 +1,7 @@
 //! Which rows are shown where not all are: marks first, those of failures before others, then errors, warnings, what became of cache entries and
 //! requests, runs, and all others; of one weight the earliest. When edges were proven stands with what became of cache entries.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::kinds::{self, Mark};
@@ -90,7 +90,7 @@ fn weight(row: &Row) -> u8 {
 /// The most telling of some rows, in their order.
 pub fn most_telling(rows: &[Row], limit: usize) -> Vec<&Row> {
     let mut ranked: Vec<&Row> = rows.iter().collect();
-    ranked.sort_by_key(|r| Reverse((Reverse(weight(r)), Reverse(r.number))));
+    ranked.sort_by_key(|r| (weight(r), r.number));
     ranked.truncate(limit);
     ranked.sort_by_key(|r| r.number);
     ranked

@@ -176,9 +176,10 @@ pub fn telling(kind: &str) -> bool {
     TELLING.iter().any(|beginning| kind.starts_with(beginning))
 }
 
-/// Paths that health checks ask for, and those that scrapers do.
-const PROBES: &[&str] =
+/// Paths that health checks ask for.
+pub const PROBES: &[&str] =
     &["/health", "/health_generate", "/healthz", "/livez", "/live", "/readyz", "/ready", "/ping", "/liveness", "/readiness"];
+/// Paths that scrapers ask for.
 const SCRAPES: &[&str] = &["/metrics", "/engine_metrics"];
 
 /// Where SGLang's own probes have their rid from.

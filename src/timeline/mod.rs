@@ -12,10 +12,10 @@ mod row;
 use std::collections::{BTreeMap, VecDeque};
 
 pub use keep::most_telling;
-pub use kinds::Mark;
+pub use kinds::{Mark, PROBES};
 pub use row::{Folded, Known, Order, Range, Row};
 
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::render::shown::Shown;
 use fold::Folder;
 use keep::Keep;

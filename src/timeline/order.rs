@@ -50,7 +50,6 @@ impl Open {
         match self.known {
             // What its source says behind its record came later.
             Known::Exact | Known::Lasting | Known::By => first.source != self.source,
-            Known::After => true,
             Known::Within => !self.until.as_ref().is_some_and(|(source, offset)| *source == first.source && *offset <= first.offset),
         }
     }

@@ -33,8 +33,6 @@ pub enum Known {
     Exact,
     /// It had happened by its record.
     By,
-    /// It had not happened before its record.
-    After,
     /// Between its two records.
     Within,
     /// From its one record to the other: it lasted.
@@ -47,7 +45,6 @@ impl Known {
         match self {
             Known::Exact => "exact",
             Known::By => "by",
-            Known::After => "after",
             Known::Within => "within",
             Known::Lasting => "lasting",
         }
@@ -58,7 +55,6 @@ impl Known {
         match self {
             Known::Exact | Known::Lasting => "",
             Known::By => "upper bound",
-            Known::After => "lower bound",
             Known::Within => "interval",
         }
     }
@@ -149,7 +145,6 @@ impl Row {
         Some(match self.known {
             None | Some(Known::Exact | Known::Lasting) => (first?.start, first?.end),
             Some(Known::By) => (i64::MIN, first?.end),
-            Some(Known::After) => (first?.start, i64::MAX),
             Some(Known::Within) => (first?.start, last?.end.max(first?.end)),
         })
     }
@@ -180,7 +175,7 @@ impl Row {
             Folded::Repeats => format!("×{} {}", self.count, self.first.brief()),
             Folded::Run => {
                 let of = if self.of.is_empty() { String::new() } else { format!(" {}", self.of) };
-                let mut text = format!("{} lines{of}", crate::cli::grouped(self.count));
+                let mut text = format!("{} lines{of}", crate::render::number::grouped(self.count));
                 for (i, range) in self.ranges.iter().enumerate() {
                     text.push_str(if i == 0 { ": " } else { ", " });
                     text.push_str(&range.words());

@@ -292,19 +292,18 @@ fn every_format_says_what_it_supports() {
     assert!(lines.iter().any(|l| l["type"] == "alternative") && lines.iter().any(|l| l["type"] == "verdict"));
 }
 
-/// Of each series of a scraped target: the first and the last value, and what it had when an earlier scrape did not have it. By name and sorted labels.
+/// Of each series of a scraped target: the first and the last value, and what it had counted at the first, which nobody saw. By name and sorted labels.
 fn scraped(folder: &Path, target: &str) -> BTreeMap<String, (f64, f64, f64)> {
     let mut names: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.retain(|n| n.starts_with(&format!("{target}_")) && n.contains(".prom"));
     names.sort();
     let mut out: BTreeMap<String, (f64, f64, f64)> = BTreeMap::new();
-    for (i, name) in names.iter().enumerate() {
+    for name in &names {
         for line in String::from_utf8(unpacked(&folder.join(name))).unwrap().lines().filter(|l| !l.starts_with('#')) {
             let Some((series, value)) = line.rsplit_once(' ') else { continue };
             let value: f64 = value.parse().unwrap();
-            let appeared = if i > 0 { value } else { 0.0 };
-            out.entry(sorted(series)).and_modify(|v| v.1 = value).or_insert((value, value, appeared));
+            out.entry(sorted(series)).and_modify(|v| v.1 = value).or_insert((value, value, value));
         }
     }
     out
@@ -375,10 +374,10 @@ fn a_run_with_a_trace_and_one_with_audit_bodies_alone() {
                 continue;
             }
             let quantity = list(row, "quantities").iter().find(|q| q["name"] == "increase").unwrap();
-            // At least the difference; at most what the series had when it appeared with it.
+            // At least the difference; at most what the series had at its first sample with it.
             let says = |of: &BTreeMap<String, (f64, f64, f64)>, side: &str| {
-                let (first, last, appeared) = of[&sorted(row[side]["series"].as_str().unwrap())];
-                (last - first, last - first + appeared)
+                let (first, last, before) = of[&sorted(row[side]["series"].as_str().unwrap())];
+                (last - first, last - first + before)
             };
             let (in_a, in_b) = (says(&of_a, "a"), says(&of_b, "b"));
             if quantity["a"]["value"].is_null() || quantity["b"]["value"].is_null() {

@@ -84,7 +84,7 @@ fn spellings_of_an_answer_agree() {
         let (code, csv, _) = corr(&["edges", &run, "--format", "csv"]);
         assert_eq!(code, 0);
         let mut csv = csv.lines();
-        assert_eq!(csv.next(), Some("edge,activity,count,amount,unit,request,session"));
+        assert_eq!(csv.next(), Some("edge,activity,count,amount,unit,amount_of,request,session"));
         let (_, markdown, _) = corr(&["edges", &run, "--format", "markdown"]);
         let markdown: Vec<&str> = markdown.lines().filter(|l| l.starts_with('|')).collect();
         assert!(markdown[0].starts_with("| edge | activity |"));

@@ -403,6 +403,24 @@ fn case_audit_and_trace_are_told_apart() {
     assert!(unknown(&answer).contains(&"request_trace"));
 }
 
+/// The router's log stands beside what it printed (`--log-dir`): truth.json has two lives of it, as of each worker.
+#[test]
+fn case_a_log_that_stands_twice() {
+    let Some(case) = case("sglang/d-0523-router") else { return };
+    let temp = tempfile::tempdir().unwrap();
+    let run = temp.path().join("run");
+    copy(&case, &run);
+    let truth: Value = serde_json::from_slice(&std::fs::read(case.join("truth.json")).unwrap()).unwrap();
+    for name in ["truth.json", "health.jsonl"] {
+        let _ = std::fs::remove_file(run.join(name));
+    }
+    let answer = facts(&[run.to_str().unwrap(), "--all"]);
+    for (target, worker) in [("router", "router"), ("worker0", "worker-0"), ("worker1", "worker-1")] {
+        let lives = truth["events"].as_array().unwrap().iter().filter(|e| e["event"] == "exec" && e["target"] == target).count();
+        assert_eq!(of(&answer, "incarnations", worker), [json!(lives)], "{target}");
+    }
+}
+
 #[test]
 fn case_direct_run() {
     let Some(case) = case("tachometer/run_dynamo") else { return };

@@ -1,11 +1,11 @@
 //! Timelines of real captures against what the drivers of these captures wrote down. Those files are never given to corr.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::gfm;
-use crate::program::Place;
+use crate::program::{Place, cases};
 
 /// Captures with the sources of them that are read.
 const CAPTURES: &[(&str, &str)] = &[
@@ -13,16 +13,6 @@ const CAPTURES: &[(&str, &str)] = &[
     ("a2-0523-retract", "server.log"),
     ("g-0509-journald", "journal/journalctl-o-json-all.jsonl.gz"),
 ];
-
-fn cases() -> Option<PathBuf> {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    let path = root.join("sglang");
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: the captures of {} are not here (CORR_CASES names the folder)", path.display());
-    None
-}
 
 fn lines(path: &Path) -> Vec<Value> {
     std::fs::read_to_string(path).expect("a file of truth").lines().map(|l| serde_json::from_str(l).expect("JSON")).collect()
@@ -41,7 +31,7 @@ fn count<'r>(rows: impl IntoIterator<Item = &'r Value>) -> u64 {
 
 #[test]
 fn starts_stops_and_probes_are_those_of_the_drivers() {
-    let Some(cases) = cases() else { return };
+    let Some(cases) = cases("sglang") else { return };
     let truth: Value = serde_json::from_str(&std::fs::read_to_string(cases.join("truth.json")).expect("truth")).expect("JSON");
     for (name, source) in CAPTURES {
         let place = Place::new();
@@ -96,7 +86,7 @@ fn starts_stops_and_probes_are_those_of_the_drivers() {
 /// One request of a client is what the timeline of its id shows, and a note of it reads as Markdown.
 #[test]
 fn a_request_of_a_client_is_followed() {
-    let Some(cases) = cases() else { return };
+    let Some(cases) = cases("sglang") else { return };
     for (name, source) in CAPTURES {
         let place = Place::new();
         place.write(&format!("run/{source}"), &std::fs::read(cases.join(name).join(source)).expect("the capture"));

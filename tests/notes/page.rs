@@ -231,6 +231,167 @@ fn what_is_no_page_is_not_overwritten() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no page"), "{}", ran.stderr);
     assert_eq!(std::fs::read(place.path("sglang-run/logs/server.log")).expect("the log"), before);
+    // Nor does it cost somebody's own page.
+    let own = b"<!DOCTYPE html>\n<html lang=\"en\"><head><title>minutes</title></head></html>\n";
+    place.write("minutes.html", own);
+    let ran = place.corr(&["report", "sglang-run", "-o", "minutes.html"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no page of corr report"), "{}", ran.stderr);
+    assert_eq!(std::fs::read(place.path("minutes.html")).expect("the page"), own);
     let ran = place.corr(&["report", "sglang-run", "--session", "none-such", "-o", "new.html"]);
     assert_eq!((ran.code, place.path("new.html").exists()), (Some(1), false), "{}", ran.stderr);
+}
+
+/// What a single command says of the run the page says too: half a plan is not read whole.
+#[test]
+fn what_facts_could_not_read_is_said() {
+    let place = Place::with("direct-run");
+    let plan = std::fs::read(place.path("direct-run/direct-plan.json")).expect("the plan");
+    place.write("direct-run/direct-plan.json", &plan[..plan.len() / 2]);
+    let facts = place.corr(&["facts", "direct-run"]);
+    assert_eq!(facts.code, Some(3), "{}", facts.stderr);
+    let ran = place.corr(&["report", "direct-run", "-o", "page.html"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("direct-plan.json: "), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let told: Vec<&str> = data["coverage"]["not_read"].as_array().expect("a list").iter().filter_map(|n| n[0].as_str()).collect();
+    assert_eq!(told, ["direct-run/direct-plan.json"]);
+    assert!(!page.contains("Every source was read whole"));
+    assert!(root.id("coverage").is_some_and(|panel| panel.all().iter().any(|e| e.text == "direct-run/direct-plan.json")));
+}
+
+/// An empty panel would look like a series that never moved.
+#[test]
+fn a_series_that_nothing_has_is_said() {
+    let place = Place::with("metrics-run");
+    let asked = "sglang:token_usages,sglang:token_usage,log:nowhere_to_be_found";
+    let ran = place.corr(&["report", "metrics-run", "--series", asked, "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let told = [
+        "sglang:token_usages: no such series in 1 captures; did you mean `sglang:token_usage`?",
+        "log:nowhere_to_be_found: no record has such a field with a number",
+    ];
+    assert_eq!(data["series"]["none"], serde_json::json!(told));
+    let panel = root.id("series").expect("the panel");
+    for why in told {
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        assert!(panel.named("p").iter().any(|p| p.text.contains(why)), "{why}");
+    }
+    assert_eq!(data["series"]["plots"].as_array().map(Vec::len), Some(1), "the one that is there");
+}
+
+/// A scrape a second of one endpoint, from an instant on: what each text says.
+fn scraped(from: i64, texts: &[String]) -> Vec<u8> {
+    let line = |(i, text): (i64, &String)| {
+        let at = from + i * 1_000_000_000;
+        let scrape = serde_json::json!({
+            "timestamp_ns": at, "elapsed_s": i as f64, "endpoint_url": "http://127.0.0.1:13000/metrics", "role": "backend", "worker_id": "agg0",
+            "content_type": "text/plain; version=0.0.4; charset=utf-8", "text": text,
+        });
+        format!("{scrape}\n")
+    };
+    (0..).zip(texts).map(line).collect::<String>().into_bytes()
+}
+
+/// 2026-11-29T18:30:40Z.
+const BEGAN: i64 = 1_795_977_040_000_000_000;
+
+/// What cannot be drawn is said, in a page that comes to its end; figures without room are counted.
+#[test]
+fn values_without_an_axis_and_figures_without_room_are_said() {
+    let place = Place::new();
+    let text = |i: i32| {
+        let mut text = format!("# TYPE huge gauge\nhuge {}\n", if i == 1 { "1.7976931348623157e308" } else { "1" });
+        text += &format!("# TYPE leaps_total counter\nleaps_total {}\n", ["0", "1e308", "1.5e308"][i as usize]);
+        text += &format!("# TYPE near gauge\nnear {}\n", ["-471.3671552180965", "-471.36715521809646", "-471.3671552180965"][i as usize]);
+        for n in 0..130 {
+            text += &format!("# TYPE n{n}_requests_total counter\nn{n}_requests_total {i}\n");
+        }
+        text
+    };
+    place.write("run/raw_prometheus.jsonl", &scraped(BEGAN, &[text(0), text(1), text(2)]));
+    let began = std::time::Instant::now();
+    let ran = place.corr(&["report", "run", "--series", "huge,leaps_total,near", "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(began.elapsed() < std::time::Duration::from_secs(60));
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let figures: Vec<&Element> = root.id("series").expect("the panel").named("figure");
+    let families: Vec<&str> = figures.iter().map(|f| f.named("code")[0].text.as_str()).collect();
+    assert_eq!(families, ["huge", "leaps_total", "near"]);
+    let told = |figure: &Element| figure.named("p").iter().any(|p| p.text.contains("too large for one axis"));
+    assert_eq!(figures.iter().map(|f| told(f)).collect::<Vec<_>>(), [true, false, false]);
+    assert!(figures[2].named("text").len() < 20, "labels of numbers next to each other");
+    // 1e308 in the first second, 5e307 in the next.
+    let pieces = &data["series"]["plots"][1]["lines"][0]["pieces"];
+    assert_eq!(*pieces, serde_json::json!([[[0, 1e308], [1_000_000, 1e308], [1_000_000, 5e307], [2_000_000, 5e307]]]));
+    let rows = data["figures"]["rows"].as_array().expect("rows");
+    assert_eq!((rows.len(), data["figures"]["left_out"].as_u64()), (120, Some(10)));
+}
+
+/// The words of a command line as a shell has them.
+fn shell_words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    words
+}
+
+/// Each command of a page can be given to a shell, and asks all that the page was made of, as it was read.
+#[test]
+fn the_commands_of_a_page_ask_the_same_run() {
+    let place = Place::with("direct-run");
+    std::fs::rename(place.path("direct-run"), place.path("a run")).expect("rename the run");
+    let metrics = std::fs::read(crate::program::fixtures().join("metrics-run/raw_prometheus.jsonl")).expect("the capture");
+    place.write("other/raw_prometheus.jsonl", &metrics);
+    let asked = [
+        "report",
+        "a run",
+        "--also",
+        "other",
+        "--tz",
+        "Asia/Tokyo",
+        "--format-of",
+        "*/worker-0.log=dynamo-text",
+        "--store",
+        "kept",
+        "--limit",
+        "100",
+    ];
+    let ran = place.corr(&[&asked[..], &["-o", "page.html"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = std::fs::read_to_string(place.path("page.html")).expect("the page");
+    let (root, data) = whole(&page);
+    let commands: Vec<&str> = data["head"]["commands"].as_array().expect("commands").iter().filter_map(Value::as_str).collect();
+    assert_eq!(shell_words(commands[0])[1..3], ["report", "a run"]);
+    let cited: std::collections::BTreeSet<&str> =
+        root.named("code").iter().filter(|code| code.attribute("class") == "command").map(|code| code.text.as_str()).collect();
+    let of = |what: &'static str, step: usize| cited.iter().copied().filter(move |c| c.starts_with(what)).step_by(step);
+    let commands = commands.into_iter().filter(|c| !c.starts_with('#') && !c.contains("PATH:LINE"));
+    let all: Vec<&str> = commands.chain(of("corr metrics", 8)).chain(of("corr show", 8)).collect();
+    let mut of_captures = 0;
+    for line in &all {
+        let words = shell_words(line);
+        assert!(words.contains(&"--tz".to_string()) && words.contains(&"Asia/Tokyo".to_string()), "{line}");
+        assert!(words[1] == "show" || words.contains(&"other".to_string()), "{line}");
+        let ran = place.corr(&words[1..]);
+        assert!(
+            ran.code.is_some_and(|code| code != 2) && !(ran.stdout.is_empty() && words[1] != "report"),
+            "{line}: {} {}",
+            ran.stdout,
+            ran.stderr
+        );
+        of_captures += usize::from(words[1] == "metrics" && ran.stdout.contains("sglang:"));
+    }
+    assert!(all.len() > 9 && of_captures > 2, "{} commands, {of_captures} of captures: {all:#?}", all.len());
+    assert!(shell_words(all[0]).windows(2).any(|pair| pair == ["--limit", "100"]), "{}", all[0]);
 }

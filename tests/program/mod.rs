@@ -1,10 +1,14 @@
 //! Runs the built program in a directory of its own: nothing of the user's environment, cache or run reaches it or is left behind by it.
-#![allow(dead_code)] // each test binary uses a part
+#![allow(dead_code, unused_imports)] // each test binary uses a part
+
+mod cases;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+pub use cases::cases;
 
 /// What the program did.
 #[derive(Debug)]

@@ -87,6 +87,44 @@ fn polls_alone_are_intervals() {
     assert!(ran.stdout.contains("no log of it is here: seen from outside only"), "{}", ran.stdout);
 }
 
+/// A URL that differs in each poll is one server: none of 6,000 polls is lost, and its end is seen after more than there are targets.
+#[test]
+fn polls_with_urls_of_their_own_are_of_one_server() {
+    let place = Place::new();
+    let began = 1_795_979_600;
+    // One a second; from the 5,001st on nobody answers.
+    let row = |at: usize| {
+        let outcome = if at < 5_000 { "\"status\": 200" } else { "\"error\": \"ClientConnectorError\"" };
+        format!("{{\"t_start\": {0}.0, \"t_end\": {0}.0, {outcome}, \"url\": \"http://127.0.0.1:30000/health?t={at}\"}}\n", began + at)
+    };
+    place.write("run/health.jsonl", (0..6_000).map(row).collect::<String>().as_bytes());
+    let (answer, ran) = ready(&place, &["run"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let seen = answer["seen_from_outside"].as_array().unwrap();
+    assert_eq!(seen.len(), 1, "{seen:#?}");
+    assert_eq!((&seen[0]["target"], &seen[0]["rows"]), (&"http://127.0.0.1:30000".into(), &6_000.into()));
+    let runs = runs(&answer, "http://127.0.0.1:30000");
+    assert_eq!(runs.len(), 1);
+    // Between the last poll that was answered and the first that was not.
+    let second = |number: usize| (began + number) as i64 * 1_000_000_000;
+    let (after, by) = bounds(&runs[0]["instants"]["ended"]);
+    assert!(after.unwrap() >= second(4_999) && by.unwrap() <= second(5_001), "{:#}", runs[0]["instants"]["ended"]);
+}
+
+/// What is not told apart is told.
+#[test]
+fn targets_that_are_too_many_are_told() {
+    let place = Place::new();
+    let row = |at: usize| format!("{{\"t_start\": 1795979600.0, \"t_end\": 1795979600.0, \"status\": 200, \"target\": \"s{at}\"}}\n");
+    place.write("run/health.jsonl", (0..4_099).map(row).collect::<String>().as_bytes());
+    let ran = place.corr(&["ready", "run", "--unit", "s7"]);
+    assert!(
+        ran.stdout.contains("3 polls in run/health.jsonl: no unit, left out: the source names more than 4096 targets"),
+        "{}",
+        ran.stdout
+    );
+}
+
 #[test]
 fn claims_and_their_exit_codes() {
     let place = Place::with("restart-run");
@@ -393,4 +431,48 @@ fn every_command_with_windows_knows_those_of_lives() {
     let ran = place.corr(&["note", "note.md", "restart-run", "--window", "outage:server#1"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(std::fs::read_to_string(place.path("note.md")).unwrap().contains("SIGTERM"));
+}
+
+/// One outage, one answer: `ready`, `timeline` and the Mermaid chart give the same records, interval and length. By `grep -n` in server.log: the
+/// SIGTERM of line 28 and the ready line 43; the last answer of the killed run, line 52, and the ready line 62; stamps are a second wide.
+#[test]
+fn an_outage_is_the_same_everywhere() {
+    let place = Place::with("restart-run");
+    let (answer, _) = ready(&place, &["restart-run", "--tz", "UTC"]);
+    let text = place.corr(&["ready", "restart-run", "--tz", "UTC"]).stdout;
+    let chart = place.corr(&["export", "mermaid", "restart-run", "--tz", "UTC"]).stdout;
+    let told = place.corr(&["timeline", "restart-run", "--tz", "UTC", "--limit", "0", "--format", "json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    for (number, by, [first, last], [least, most]) in [(1, "stop", [28, 43], [11, 13]), (2, "answer", [52, 62], [7, 9])] {
+        let name = format!("outage:server#{number}");
+        let window = &runs(&answer, "server")[number]["outage"]["window"];
+        let lines = [first, last].map(|line| format!("restart-run/server.log:{line}"));
+        assert_eq!(window["by"], by, "{window:#}");
+        assert_eq!([&window["since"]["cite"]["place"], &window["until"]["cite"]["place"]], [lines[0].as_str(), lines[1].as_str()]);
+        let length = [window["length"]["least"].as_i64(), window["length"]["most"].as_i64()];
+        assert_eq!(length, [Some(least * 1_000_000_000), Some(most * 1_000_000_000)], "{window:#}");
+        let length = format!("{least}.000 to {most}.000 s (wall clock)");
+        let mark = told["rows"].as_array().unwrap().iter().find(|row| row["says"].as_str().is_some_and(|says| says.starts_with(&name)));
+        let mark = mark.unwrap_or_else(|| panic!("no mark {name}"));
+        assert!(mark["cite"] == lines[0] && mark["says"].as_str().unwrap().ends_with(&length), "{mark:#}");
+        assert_eq!(
+            [&mark["from"]["start_ns"], &mark["to"]["end_ns"]],
+            [&window["since"]["wall"][0], &window["until"]["wall"][1]],
+            "{mark:#}"
+        );
+        let row = chart.lines().find(|line| line.contains(&format!("`{name}`"))).unwrap_or_else(|| panic!("{chart}"));
+        assert!(row.contains(&length) && row.ends_with(&format!("| `{}` `{}` |", lines[0], lines[1])), "{row}");
+        let line = text.lines().find(|line| line.contains(&format!("window {name} "))).unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(&format!("{length}  [{}, {}]", lines[0], lines[1])), "{line}");
+    }
+}
+
+/// Its batches hold up to 43 requests, by `grep -o 'running-req: [0-9]*'`, and no line says that it is ready: that is not known, and not denied.
+#[test]
+fn a_server_that_works_is_not_called_unready() {
+    let place = Place::with("metrics-run");
+    let (answer, ran) = ready(&place, &["metrics-run", "--tz", "UTC"]);
+    let run = &runs(&answer, "worker-0")[0];
+    assert_eq!((run["verdict"].as_str(), run["instants"]["ready"]["known"].as_str()), (Some("worked_without_ready_line"), Some("unknown")));
+    assert!(ran.code == Some(4) && ran.stderr.contains("cannot be known"), "{:?} {}", ran.code, ran.stderr);
 }

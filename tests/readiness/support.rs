@@ -1,23 +1,11 @@
 //! What the tests share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
+pub use crate::program::cases;
 use crate::program::{Place, Ran, copy_tree};
-
-/// A folder of the cases; `None`, and said, where it is not here.
-pub fn cases(below: &str) -> Option<PathBuf> {
-    let root =
-        std::env::var_os("CORR_CASES").map(PathBuf::from).unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"));
-    let folder = root.join(below);
-    if folder.is_dir() {
-        println!("read: {below}");
-        return Some(folder);
-    }
-    println!("skipped: {below} is not here (set CORR_CASES)");
-    None
-}
 
 /// Copies a capture without what says the truth about it: that is never input.
 pub fn without_truth(from: &Path, place: &Place, name: &str) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::program::{Place, Ran, copy_tree};
+use super::program::{Place, Ran, cases, copy_tree};
 
 /// Questions that captures of any kind can be asked.
 const QUESTIONS: &[&[&str]] = &[
@@ -118,12 +118,7 @@ fn on_a_fixture() {
 
 #[test]
 fn on_captures_of_every_layout() {
-    let given = std::env::var_os("CORR_CASES").map(PathBuf::from);
-    let cases = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"));
-    if !cases.is_dir() {
-        println!("skipped: no captures at {}", cases.display());
-        return;
-    }
+    let Some(cases) = cases("") else { return };
     let (mut all, mut finding, mut layouts) = (0, 0, std::collections::BTreeSet::new());
     for below in [
         "metrics/raw",
@@ -168,12 +163,7 @@ fn on_captures_of_every_layout() {
 
 #[test]
 fn after_a_table_changed() {
-    let given = std::env::var_os("CORR_CASES").map(PathBuf::from);
-    let layouts = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases")).join("metrics/layouts");
-    if !layouts.is_dir() {
-        println!("skipped: no captures at {}", layouts.display());
-        return;
-    }
+    let Some(layouts) = cases("metrics/layouts") else { return };
     let place = Place::new();
     let put = |from: &str| place.write("run/a.parquet", &fs::read(layouts.join(from)).expect("a table"));
     put("L01_narrow_map.parquet");

@@ -2,6 +2,7 @@
 
 use corr_evidence::identity::{Identity, Request};
 use corr_evidence::ledger::{Cite, SourceLedger};
+use corr_evidence::scope::Scope;
 use corr_parsers::event::Event;
 use corr_parsers::ids::IdKind;
 use corr_parsers::stamp::Stamp;
@@ -23,7 +24,7 @@ fn sources(of: &[&[Ids<'_>]]) -> Vec<SourceLedger> {
             ids.iter().for_each(|(kind, text)| event.id(*kind, text.to_string()));
             let line = line as u64;
             let when = Some(Stamp::new(i64::try_from(line).unwrap(), 1));
-            ledger.add(&edges, format, &event, when, Cite { source, offset: line * 10, length: 10, line: line + 1 }, None);
+            ledger.add(&edges, format, &event, when, None, Cite { source, offset: line * 10, length: 10, line: line + 1 }, None);
         }
         ledgers.push(ledger);
     }
@@ -150,6 +151,7 @@ fn probes_are_told_by_their_id() {
 #[test]
 fn joins_count_what_both_sources_know() {
     let identity = identity(&[&[&[(Rid, "a")], &[(Rid, "b")], &[(Rid, "HEALTH_CHECK_1")]], &[&[(Rid, "b")], &[(Rid, "c")], &[(Rid, "d")]]]);
-    let joins: Vec<(usize, usize, usize, usize)> = identity.joins().iter().map(|j| (j.of, j.with, j.requests, j.common)).collect();
+    let joins: Vec<(usize, usize, usize, usize)> =
+        identity.joins(&Scope::default()).iter().map(|j| (j.of, j.with, j.requests, j.common)).collect();
     assert_eq!(joins, [(0, 1, 2, 1), (1, 0, 3, 1)]);
 }

@@ -67,6 +67,8 @@ struct Open {
 pub struct Tail {
     path: PathBuf,
     open: Option<Open>,
+    /// What was open until it could not be read: how far it was read, and what stood there.
+    lost: Option<Open>,
     /// Renamed files, which may still grow, and since when.
     left: Vec<(Open, Instant)>,
     /// The next byte's place in the source.
@@ -91,7 +93,7 @@ fn id(_: &std::fs::Metadata) -> Option<(u64, u64)> {
 impl Tail {
     /// Nothing is opened yet.
     pub fn new(path: &Path) -> Tail {
-        Tail { path: path.to_owned(), open: None, left: Vec::new(), place: 0, files: 0, trouble: None }
+        Tail { path: path.to_owned(), open: None, lost: None, left: Vec::new(), place: 0, files: 0, trouble: None }
     }
 
     /// Opens the path for the first time, if it is there, to be read from `from` on: `from` gets the file and its length.
@@ -100,6 +102,7 @@ impl Tail {
         let len = open.file.metadata().map_or(0, |meta| meta.len());
         let at = from(&mut open.file, len).min(len);
         open.at = at;
+        open.number = self.another();
         self.place = at;
         self.open = Some(open);
     }
@@ -110,13 +113,7 @@ impl Tail {
             if meta.is_dir() { Err(std::io::Error::new(ErrorKind::IsADirectory, "it is a folder")) } else { Ok((file, meta)) }
         });
         match found {
-            Ok((file, meta)) => {
-                if self.trouble.take().is_some() {
-                    say(Seen::Opened);
-                }
-                self.files += 1;
-                Some(Open { file, id: id(&meta), number: self.files - 1, at: 0, seal: Vec::new(), hole: true })
-            }
+            Ok((file, meta)) => Some(Open { file, id: id(&meta), number: 0, at: 0, seal: Vec::new(), hole: true }),
             Err(error) => {
                 self.fault(&error, say);
                 None
@@ -132,11 +129,18 @@ impl Tail {
         }
     }
 
+    /// The number of one more file.
+    fn another(&mut self) -> u32 {
+        self.files += 1;
+        self.files - 1
+    }
+
     /// One look: everything that was added since the last.
     pub fn look(&mut self, say: &mut impl FnMut(Seen)) {
-        if self.open.is_none() {
-            let Some(open) = self.try_open(say) else { return };
-            self.open = Some(open);
+        // A fault of the path's newer file stays while the older one is read.
+        let again = self.open.is_none();
+        if again {
+            self.reopen(say);
         }
         // What stands in renamed files came before what stands in the new one.
         let now = Instant::now();
@@ -147,28 +151,52 @@ impl Tail {
         }
         self.left.retain(|(_, since)| now.saturating_duration_since(*since) < LEFT_FOR);
         let Some(open) = &mut self.open else { return };
-        match open.rewritten() {
-            Ok(true) => {
-                open.at = 0;
-                open.number = self.files;
+        let read = open.rewritten().and_then(|rewritten| {
+            if rewritten {
+                open.begin_again(self.files);
                 self.files += 1;
-                open.seal.clear();
-                open.hole = true;
                 say(Seen::Turned { at: self.place, how: Turn::Truncated });
             }
-            Ok(false) => {}
+            if again { open.read_again(&mut self.place, &mut self.trouble, say) } else { open.read(&mut self.place, say).map(drop) }
+        });
+        match read {
+            Ok(()) => self.turn(say),
             Err(error) => {
+                self.lost = self.open.take();
                 self.fault(&error, say);
-                self.open = None;
-                return;
             }
         }
-        if let Err(error) = open.read(&mut self.place, say) {
-            self.fault(&error, say);
-            self.open = None;
-            return;
+    }
+
+    /// Opens the path. What was open before and could not be read goes on where it was, if this is it.
+    fn reopen(&mut self, say: &mut impl FnMut(Seen)) {
+        let Some(mut new) = self.try_open(say) else { return };
+        match self.lost.take() {
+            None => new.number = self.another(),
+            Some(mut old) if old.id != new.id => {
+                // What is left of it, if it can be read again.
+                let _ = old.read(&mut self.place, say);
+                self.left.push((old, Instant::now()));
+                new.number = self.another();
+                say(Seen::Turned { at: self.place, how: Turn::Rotated });
+            }
+            Some(old) => {
+                new = Open { file: new.file, ..old };
+                match new.is_another() {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        new.begin_again(self.another());
+                        say(Seen::Turned { at: self.place, how: Turn::Truncated });
+                    }
+                    Err(error) => {
+                        self.lost = Some(new);
+                        self.fault(&error, say);
+                        return;
+                    }
+                }
+            }
         }
-        self.turn(say);
+        self.open = Some(new);
     }
 
     /// Goes over to the file that has the name now. A name that nobody has is a rotation in the middle.
@@ -177,13 +205,15 @@ impl Tail {
         if id(&meta) == open.id || open.id.is_none() {
             return;
         }
-        let Some(new) = self.try_open(say) else { return };
+        let Some(mut new) = self.try_open(say) else { return };
+        new.number = self.another();
         let Some(old) = self.open.replace(new) else { return };
         self.left.push((old, Instant::now()));
         say(Seen::Turned { at: self.place, how: Turn::Rotated });
         if let Some(new) = &mut self.open
-            && let Err(error) = new.read(&mut self.place, say)
+            && let Err(error) = new.read_again(&mut self.place, &mut self.trouble, say)
         {
+            self.lost = self.open.take();
             self.fault(&error, say);
         }
     }
@@ -197,7 +227,26 @@ impl Open {
             return Ok(true);
         }
         // Nothing new: nothing to compare, in most looks.
-        if len == self.at || self.seal.is_empty() {
+        if len == self.at {
+            return Ok(false);
+        }
+        self.differs()
+    }
+
+    /// After it was opened anew: is it not what was read before?
+    fn is_another(&mut self) -> std::io::Result<bool> {
+        Ok(self.file.metadata()?.len() < self.at || self.differs()?)
+    }
+
+    /// Nothing of it is read yet, and it is the path's file of this number.
+    fn begin_again(&mut self, number: u32) {
+        (self.at, self.number, self.hole) = (0, number, true);
+        self.seal.clear();
+    }
+
+    /// Are the last bytes that were read others now?
+    fn differs(&mut self) -> std::io::Result<bool> {
+        if self.seal.is_empty() {
             return Ok(false);
         }
         let from = self.at.saturating_sub(self.seal.len() as u64);
@@ -209,6 +258,21 @@ impl Open {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(true),
             Err(error) => Err(error),
         }
+    }
+
+    /// Reads to the end of what was opened just now, and says before what it holds that it can be read, if it could not.
+    fn read_again(&mut self, place: &mut u64, trouble: &mut Option<ErrorKind>, say: &mut impl FnMut(Seen)) -> std::io::Result<()> {
+        self.read(place, &mut |seen| {
+            if trouble.take().is_some() {
+                say(Seen::Opened);
+            }
+            say(seen);
+        })?;
+        // One that holds nothing can be read as well.
+        if trouble.take().is_some() {
+            say(Seen::Opened);
+        }
+        Ok(())
     }
 
     /// Reads to the end; was there anything?
@@ -294,6 +358,107 @@ mod tests {
         add(&path, "again\n");
         assert_eq!(look(&mut tail), "@Rotated again\n");
         assert_eq!(read(&old).unwrap(), b"one\ntwo\nthree, late\n");
+    }
+
+    /// Makes the file that is open unreadable, as a network file system does for a while.
+    fn break_off(tail: &mut Tail, path: &Path) {
+        tail.open.as_mut().unwrap().file = OpenOptions::new().append(true).open(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_for_a_while_goes_on_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        write(&path, "one\ntwo\n").unwrap();
+        let mut tail = Tail::new(&path);
+        assert_eq!(look(&mut tail), "one\ntwo\n");
+        break_off(&mut tail, &path);
+        add(&path, "three\n");
+        let said = look(&mut tail);
+        assert!(said.starts_with('!') && !said.contains('@'), "{said}");
+        let mut seen = Vec::new();
+        tail.look(&mut |one| seen.push(one));
+        assert_eq!(seen, [Seen::Opened, Seen::Bytes { at: 8, file: 0, offset: 8, bytes: b"three\n".to_vec() }]);
+        // Nothing came meanwhile.
+        break_off(&mut tail, &path);
+        assert!(look(&mut tail).starts_with('!'));
+        assert_eq!((look(&mut tail), look(&mut tail)), ("+".into(), String::new()));
+    }
+
+    #[test]
+    fn a_fault_that_stays_is_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        write(&path, "one\n").unwrap();
+        let mut tail = Tail::new(&path);
+        look(&mut tail);
+        break_off(&mut tail, &path);
+        add(&path, "two\n");
+        assert!(look(&mut tail).starts_with('!'));
+        for _ in 0..3 {
+            tail.reopen(&mut |seen| panic!("{seen:?}"));
+            break_off(&mut tail, &path);
+            assert_eq!(look(&mut tail), "");
+        }
+        assert_eq!(look(&mut tail), "+two\n");
+    }
+
+    #[test]
+    fn a_file_that_was_written_anew_while_it_could_not_be_read_is_truncated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        // As long as before, shorter, longer.
+        for anew in ["uno\n", "1\n", "one, two\n"] {
+            write(&path, "one\n").unwrap();
+            let mut tail = Tail::new(&path);
+            assert_eq!(look(&mut tail), "one\n");
+            break_off(&mut tail, &path);
+            write(&path, anew).unwrap();
+            let said = look(&mut tail);
+            if anew.len() < 4 {
+                // Its length alone showed that, by the handle that is there.
+                assert!(said.starts_with("@Truncated !"), "{said}");
+                assert_eq!(look(&mut tail), format!("+{anew}"));
+            } else {
+                assert!(said.starts_with('!') && !said.contains('@'), "{said}");
+                assert_eq!(look(&mut tail), format!("@Truncated +{anew}"));
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_that_cannot_be_opened_is_said_once_while_the_old_one_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, old) = (folder.path().join("a.log"), folder.path().join("a.log.1"));
+        write(&path, "one\n").unwrap();
+        let mut tail = Tail::new(&path);
+        assert_eq!(look(&mut tail), "one\n");
+        rename(&path, &old).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(look(&mut tail), "!IsADirectory ");
+        for more in ["two\n", "", "three\n"] {
+            add(&old, more);
+            assert_eq!(look(&mut tail), more);
+        }
+        std::fs::remove_dir(&path).unwrap();
+        write(&path, "four\n").unwrap();
+        assert_eq!(look(&mut tail), "@Rotated +four\n");
+    }
+
+    #[test]
+    fn a_file_that_was_rotated_while_it_could_not_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.log");
+        write(&path, "one\n").unwrap();
+        let mut tail = Tail::new(&path);
+        assert_eq!(look(&mut tail), "one\n");
+        break_off(&mut tail, &path);
+        rename(&path, folder.path().join("a.log.1")).unwrap();
+        assert!(look(&mut tail).starts_with('!'));
+        assert_eq!(look(&mut tail), "!NotFound ");
+        write(&path, "two\n").unwrap();
+        assert_eq!(look(&mut tail), "@Rotated +two\n");
     }
 
     #[test]

@@ -123,10 +123,10 @@ impl<F: FnMut(&Transition)> Watch<F> {
                 seen.host.clear();
             }
         }
-        let says = !matches!(seen.fact, Fact::Line | Fact::Batch | Fact::Served { .. });
+        let says = !matches!(seen.fact, Fact::Line | Fact::Batch { .. } | Fact::Served { .. });
         self.texts.keep(seen.cite, text, says);
         match seen.fact {
-            Fact::Batch => {}
+            Fact::Batch { .. } => {}
             // Thousands a second of a server that works.
             Fact::Line | Fact::Served { .. } => self.stale = true,
             _ => self.dirty = true,
@@ -159,7 +159,8 @@ impl<F: FnMut(&Transition)> Watch<F> {
         self.texts.keep(cite, says.clone(), changed);
         let until = polls::until(attempt);
         if speaks {
-            self.row(&unit, cite, attempt.at, until, Polled::Health { up });
+            let polled = if attempt.status.is_some() && !up { Polled::Unwell } else { Polled::Health { up } };
+            self.row(&unit, cite, attempt.at, until, polled);
         }
         self.dirty = true;
         if changed {

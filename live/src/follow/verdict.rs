@@ -135,6 +135,9 @@ fn one(unit: &UnitHistory, require: Require, base: Base, beside: &Beside) -> Jud
     if run.first(Point::Stopping).or(run.first(Point::Sigterm)).is_some() {
         return Judged::new(State::Waits, "it was asked to stop", run.instants.asked.cites());
     }
+    if run.first(Point::ShutsDown).is_some() {
+        return Judged::new(State::Waits, "it shuts down", run.instants.stopping.cites());
+    }
     let held = match require {
         Require::Ready => &run.instants.ready,
         Require::Served => &run.instants.first_served,

@@ -25,9 +25,8 @@ impl Store {
             self.falls.get(i).unwrap_or(&Falls::default()).put(out);
         }
         out.0.reserve(self.values.len() * ENTRY);
-        for series in 0..self.plans.len() {
-            let Ok(series) = u32::try_from(series) else { return };
-            for (block, values) in self.blocks(series).iter().zip(self.values(series)) {
+        for plan in &self.plans {
+            for (block, values) in self.blocks_of(*plan).iter().zip(self.values_of(*plan)) {
                 out.time(block.first);
                 out.time(block.last);
                 out.fixed(block.times);

@@ -49,13 +49,19 @@ impl Store {
 
     /// The blocks of a series, by time.
     pub fn blocks(&self, series: u32) -> &[Block] {
-        let plan = self.plan(series);
+        self.blocks_of(self.plan(series))
+    }
+
+    pub(super) fn blocks_of(&self, plan: Plan) -> &[Block] {
         self.blocks.get(plan.start..plan.end).unwrap_or(&[])
     }
 
     /// Where the values of each block of a series lie.
     pub(super) fn values(&self, series: u32) -> &[u64] {
-        let plan = self.plan(series);
+        self.values_of(self.plan(series))
+    }
+
+    pub(super) fn values_of(&self, plan: Plan) -> &[u64] {
         self.values.get(plan.values..plan.values + (plan.end - plan.start)).unwrap_or(&[])
     }
 

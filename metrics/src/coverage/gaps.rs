@@ -79,8 +79,8 @@ pub fn coverage(capture: &Capture, ask: &Ask, sides: &[Side], place: usize, side
     let mut gaps = Vec::new();
     for (&(a, b), fell) in ends.iter().zip(fell) {
         missing = missing.saturating_add(b.min(to).saturating_sub(a.max(from)));
-        let failures = told.within(a, b);
-        gaps.push(Gap { from: a, to: b, cause: cause(ask, sides, place, side, (a, b), failures, fell), failures, fell });
+        let (failures, failed) = told.within(a, b);
+        gaps.push(Gap { from: a, to: b, cause: cause(ask, sides, place, side, (a, b), failures, fell), failures, failed, fell });
     }
     let length = to.saturating_sub(from);
     let tried = side.failed.partition_point(|t| *t <= to).saturating_sub(side.failed.partition_point(|t| *t < from));
@@ -116,10 +116,14 @@ impl Told {
         Told { lows, highs }
     }
 
-    /// How many can have been in a time.
-    fn within(&self, from: i64, to: i64) -> u64 {
+    /// How many can have been in a time, and the first and the last moment of them in it.
+    fn within(&self, from: i64, to: i64) -> (u64, Option<(i64, i64)>) {
         let begun = self.lows.partition_point(|t| *t <= to);
-        begun.saturating_sub(self.highs.partition_point(|t| *t < from)) as u64
+        let over = self.highs.partition_point(|t| *t < from);
+        let first = self.lows.get(over).filter(|_| over < begun);
+        let last = begun.checked_sub(1).and_then(|at| self.highs.get(at));
+        let span = first.zip(last).map(|(first, last)| (from.max(*first), to.min(*last)));
+        (begun.saturating_sub(over) as u64, span)
     }
 
     /// How many were before the stop, and from it on. One of the stop's own second may be either: it is taken for one of the teardown, which

@@ -72,6 +72,8 @@ pub struct Gap {
     pub cause: Cause,
     /// Failed scrapes that the log tells in it.
     pub failures: u64,
+    /// The first and the last moment at which they can have been: of the rest of the gap nothing says how the server was.
+    pub failed: Option<(i64, i64)>,
     /// Counters of the endpoint that are smaller after it than before, of how many that stand on both sides.
     pub fell: (u64, u64),
 }
@@ -80,7 +82,7 @@ pub struct Gap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The scraper's log tells failed scrapes in it.
+    /// The scraper, or its log, tells failed scrapes in it: the server was down when they were made, as far as anybody looked.
     ServerDown,
     /// Every endpoint that is scraped often enough to show it has the gap: the scraper itself was late.
     ScraperLate,
@@ -102,7 +104,7 @@ impl Cause {
     /// For output.
     pub fn word(self) -> &'static str {
         match self {
-            Cause::ServerDown => "server down",
+            Cause::ServerDown => "scrapes failed",
             Cause::ScraperLate => "scraper late",
             Cause::Restart => "restart",
             Cause::Teardown => "teardown",
@@ -189,7 +191,7 @@ pub fn of_endpoints(capture: &Capture, ask: &Ask) -> Vec<Coverage> {
 fn never(name: &str, ask: &Ask) -> Coverage {
     let failures = gaps::Told::of(name, &[], ask).around(ask.stop);
     let (from, to) = ask.window;
-    let gap = Gap { from, to, cause: Cause::Never, failures: failures.0 + failures.1, fell: (0, 0) };
+    let gap = Gap { from, to, cause: Cause::Never, failures: failures.0 + failures.1, failed: None, fell: (0, 0) };
     Coverage {
         endpoint: name.to_string(),
         id: None,

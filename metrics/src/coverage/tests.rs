@@ -41,6 +41,7 @@ fn a_gap_is_longer_than_two_intervals_and_its_cause_is_what_something_says() {
     let all = of_endpoints(&capture, &down);
     assert_eq!(told(&all[0]), [(30, 50, Cause::ServerDown)]);
     assert_eq!((all[0].gaps[0].failures, all[0].failures), (1, (2, 0)));
+    assert_eq!(all[0].gaps[0].failed, Some((35 * SECOND / 10, 45 * SECOND / 10)), "nobody looked in the rest of the gap");
     let narrow = Ask { window: (4 * SECOND, 10 * SECOND), ..Ask::default() };
     let clipped = &of_endpoints(&capture, &narrow)[0];
     assert_eq!((told(clipped), clipped.scrapes), (vec![(30, 50, Cause::Unknown)], 11), "the gap's own ends are kept");
@@ -121,6 +122,7 @@ fn scrapes_that_the_capture_keeps_say_more_than_samples() {
     let coverage = &of_endpoints(&capture, &Ask { window: (0, 19 * SECOND), ..Ask::default() })[0];
     assert_eq!(coverage.gaps.len(), 1);
     assert_eq!((coverage.gaps[0].cause, coverage.gaps[0].failures, coverage.failures), (Cause::ServerDown, 4, (4, 0)));
+    assert_eq!(coverage.gaps[0].failed, Some((8 * SECOND, 11 * SECOND)), "of seconds 7 to 12");
 }
 
 #[test]

@@ -43,6 +43,7 @@ mod text;
 mod texts;
 mod victoriametrics;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -132,15 +133,19 @@ pub fn claim(candidates: &[Candidate]) -> Claims {
     let mut claims = Claims::default();
     for layout in LAYOUTS {
         let open: Vec<Candidate> = left.iter().filter_map(|&i| candidates.get(i)).cloned().collect();
-        for set in (layout.claim)(&open) {
-            let taken: std::collections::HashSet<&PathBuf> =
-                set.files.iter().map(|p| &p.path).chain(set.beside.iter().map(|(p, _)| &p.path)).collect();
-            left.retain(|&i| candidates.get(i).is_some_and(|c| !taken.contains(&c.path)));
-            claims.sets.push((layout.name, set));
-        }
+        let sets = (layout.claim)(&open);
+        let taken: HashSet<&PathBuf> =
+            sets.iter().flat_map(|set| set.files.iter().chain(set.beside.iter().map(|(part, _)| part))).map(|part| &part.path).collect();
+        left.retain(|&i| candidates.get(i).is_some_and(|c| !taken.contains(&c.path)));
+        claims.sets.extend(sets.into_iter().map(|set| (layout.name, set)));
     }
     claims.unclaimed = left;
     claims
+}
+
+/// A file's name without the ending of a packer.
+pub fn unpacked(name: &str) -> &str {
+    [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
 /// The layout of a name.

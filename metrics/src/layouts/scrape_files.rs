@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::body::{Bodies, Kept};
 use super::stamp::{self, SEPARATORS, Stamped};
-use super::{Candidate, Layout, Part, ReadError, Set};
+use super::{Candidate, Layout, Part, ReadError, Set, unpacked};
 use crate::build::Builder;
 use crate::exposition::{Event, Format, Reader};
 use crate::model::{Capture, Clock, Outcome, StampOf};
@@ -102,11 +102,6 @@ impl Named {
         let name = if name.is_empty() { folder.rsplit('/').next().unwrap_or_default().to_string() } else { name };
         (name, word)
     }
-}
-
-/// A file's name without the ending of a packer.
-pub(super) fn unpacked(name: &str) -> &str {
-    [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
 fn claim(candidates: &[Candidate]) -> Vec<Set> {

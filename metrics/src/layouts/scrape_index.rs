@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::body::{Bodies, Kept};
 use super::lines::{self, Lines, Step, first_keys};
-use super::{Candidate, Layout, Part, ReadError, Set, scrape_files, stamp};
+use super::{Candidate, Layout, Part, ReadError, Set, scrape_files, stamp, unpacked};
 use crate::build::Builder;
 use crate::exposition::{Format, seconds};
 use crate::model::{Capture, Clock, Outcome, StampOf};
@@ -29,7 +29,7 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
     let mut sets = Vec::new();
     let mut by_key: HashMap<&str, Vec<&Candidate>> = HashMap::new();
     for candidate in candidates {
-        by_key.entry(scrape_files::unpacked(&candidate.key)).or_default().push(candidate);
+        by_key.entry(unpacked(&candidate.key)).or_default().push(candidate);
     }
     for candidate in candidates {
         let keys = first_keys(candidate);
@@ -40,18 +40,18 @@ fn claim(candidates: &[Candidate]) -> Vec<Set> {
         // a file of failures alone is known by its name
         let called = candidate.name().starts_with("scrape");
         let begins = candidate.text().unwrap_or_default().split(|&b| b == b'\n').filter_map(|line| file(candidate.folder(), line));
-        if !called && !begins.into_iter().any(|key| by_key.contains_key(scrape_files::unpacked(&key))) {
+        if !called && !begins.into_iter().any(|key| by_key.contains_key(unpacked(&key))) {
             continue;
         }
         let named = named(candidate);
         let mut files = Vec::new();
         let mut beside = Vec::new();
         for key in &named {
-            for twin in by_key.get(scrape_files::unpacked(key)).into_iter().flatten() {
+            for twin in by_key.get(unpacked(key)).into_iter().flatten() {
                 if twin.key == *key {
                     files.push(twin.part());
                 } else if by_key
-                    .get(scrape_files::unpacked(key))
+                    .get(unpacked(key))
                     .into_iter()
                     .flatten()
                     .any(|c| c.key == *key && scrape_files::same_text(&c.path, &twin.path))

@@ -1,4 +1,4 @@
-//! What a series did in a window: pure arithmetic on samples (formats/metrics.md 6). Never extrapolated: what is said of a window is said of
+//! What a series did in a window: pure arithmetic on samples. Never extrapolated: what is said of a window is said of
 //! the samples in it and the two around it, and they stand in every answer.
 //!
 //! * [`counter`]: a bracket from the samples at both edges; [`inside`] finds these in a slice or in the store.

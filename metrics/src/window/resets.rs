@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::scrapes::Scrapes;
 use crate::blocks::{Cursor, Fall};
-use crate::model::{Capture, EndpointId, Sample};
+use crate::model::{Capture, Sample};
 
 /// A process started after one instant and by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -18,11 +18,12 @@ pub struct Restart {
     pub by: i64,
 }
 
-/// Starts of an endpoint's process that its own series of start times show, by time: for [`Scrapes::with_restarts`].
-pub fn told(capture: &Capture, endpoint: EndpointId) -> Vec<Restart> {
+/// Starts of an endpoint's process that its own series of start times show, by time: for [`Scrapes::with_restarts`]. `series` are those of the
+/// endpoint.
+pub fn told(capture: &Capture, series: &[u32]) -> Vec<Restart> {
     let mut out = Vec::new();
-    for (series, number) in capture.series.iter().zip(0..) {
-        let says = series.endpoint == endpoint && series.name.canonical() == "process_start_time_seconds";
+    for &number in series {
+        let says = capture.series.get(number as usize).is_some_and(|s| s.name.canonical() == "process_start_time_seconds");
         if says && capture.samples.oddities(number).1 == 0 {
             out.extend(restarts(&capture.samples.all(number)));
         }

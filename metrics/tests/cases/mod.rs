@@ -1,21 +1,12 @@
-//! The captures that tests compare with, where this machine has them: `CORR_CASES` names the folder.
+//! The captures that tests compare with, where this machine has them.
+
+#[path = "../../src/cases.rs"]
+mod folder;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// A folder of the cases; `None`, and said, where it is not here.
-pub fn cases(below: &str) -> Option<PathBuf> {
-    let root = match std::env::var_os("CORR_CASES") {
-        Some(root) => PathBuf::from(root),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases"),
-    };
-    let folder = root.join(below);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no cases {below} (set CORR_CASES)");
-    None
-}
+pub use folder::cases;
 
 /// A file's bytes, unpacked if its name ends in `.gz`.
 pub fn bytes(path: &Path) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Where a source's calendar turns: the years of stamps without one, and the DST folds.
 //!
 //! Both depend on the entries before, so one pass over the raw stamps in source order writes the few offsets at which something
-//! changes; after it every entry's time follows from its own offset. Rules: formats/journald.md 2.6.
+//! changes; after it every entry's time follows from its own offset.
 
 use chrono::Datelike;
 

@@ -1,4 +1,4 @@
-//! JSONL: one object a line, `{"time":…,"level":…,["file","line",]"target":…,"message":…, fields by name}` (formats/dynamo.md 1.3).
+//! JSONL: one object a line, `{"time":…,"level":…,["file","line",]"target":…,"message":…, fields by name}`.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Readable text (tracing's "compact" form): `STAMP LEVEL [SPANS: ]TARGET: MESSAGE name=value …` (formats/dynamo.md 1.2).
+//! Readable text (tracing's "compact" form): `STAMP LEVEL [SPANS: ]TARGET: MESSAGE name=value …`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -119,7 +119,7 @@ fn contains_path(name: &[u8]) -> bool {
     name.windows(2).any(|w| w == b"::")
 }
 
-/// Is the first of these span names one of Dynamo's (formats/dynamo.md 1.2)?
+/// Is the first of these span names one of Dynamo's?
 fn is_span(names: &[u8]) -> bool {
     let first = names.split(|b| *b == b':').next().unwrap_or(names);
     const NAMES: &[&[u8]] = &[b"http-request", b"completions", b"completions_single", b"responses", b"handle_payload", b"client_request"];

@@ -154,7 +154,6 @@ fn sums_over_the_captures_are_those_of_the_json() {
             pairs.len()
         );
         if run.ends_with("A1_trace_payload_headers_jsonl") {
-            // formats/dynamo.md 2.7
             assert_eq!(got, [[6_641, 5_878], [4_025, 2_489]]);
         }
         (files, compared) = (files + 1, compared + records);

@@ -1,4 +1,4 @@
-//! smg's cache trace (formats/sglang.md 8.6): `Cache routing dispatch evidence={…}` states the engine ids, the worker and the overlap that
+//! smg's cache trace: `Cache routing dispatch evidence={…}` states the engine ids, the worker and the overlap that
 //! the gateway predicted. It is no proof of reuse.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! JSON lines (formats/sglang.md 8.1): `{"timestamp":"2026-11-29 18:11:42","level":"INFO","message":…,fields,"target":…,"span":{…},"spans":[…]}`, and
+//! JSON lines: `{"timestamp":"2026-11-29 18:11:42","level":"INFO","message":…,fields,"target":…,"span":{…},"spans":[…]}`, and
 //! the in-tree router's with a `T`, `Z` and `"fields":{"message":…}` (8.5).
 
 use memchr::memmem;

@@ -1,4 +1,4 @@
-//! What a gateway's message says: its kind by its beginning, its variable parts by the holes of a pattern (formats/sglang.md 8.3).
+//! What a gateway's message says: its kind by its beginning, its variable parts by the holes of a pattern.
 
 use super::kinds::*;
 use super::{evidence, fields};

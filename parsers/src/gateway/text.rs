@@ -1,4 +1,4 @@
-//! The text forms (formats/sglang.md 8.1, 8.5).
+//! The text forms.
 //!
 //! `YYYY-MM-DD HH:MM:SS  INFO [span{fields}: ]target: file:line: message name=value …` is in UTC though no zone is printed: the logger is built so in
 //! every version from 0.1.5. `[Router (Rust)] YYYY-MM-DD HH:MM:SS - INFO - message` (to 0.1.4, and the Python launcher's to 0.3.2) is local time.

@@ -143,7 +143,7 @@ fn dynamos_spans_have_the_names_of_its_logs() {
     assert!(ids(&event, IdKind::Session).is_empty());
 }
 
-/// One full span of each kind that a run of Dynamo 1.6.1 exported, by the facts beside formats/dynamo.md.
+/// One full span of each kind that a run of Dynamo 1.6.1 exported.
 #[test]
 fn every_kind_of_dynamos_spans_says_what_the_json_says() {
     let Some(dir) = cases("sglang-samples") else { return };

@@ -139,7 +139,7 @@ pub(crate) fn disjoint(event: &mut Event<'_>) {
     });
 }
 
-/// ruter's rows of a router log copy the `request_id` of the HTTP span, which is another id than the request's (formats/dynamo.md 1.4),
+/// ruter's rows of a router log copy the `request_id` of the HTTP span, which is another id than the request's,
 /// but for the candidates' rows.
 fn is_http_id(record: &[u8]) -> bool {
     let is = |key: &[u8], value: &[u8]| json::find(record, key).is_some_and(|m| m.value == value);

@@ -1,6 +1,6 @@
 //! Lines whose prefix is none that is known: copied out of a page (`> `, backticks), or written by a logging configuration of the site's own.
 //!
-//! They are known by what no configuration changes, the message's own beginning (formats/sglang.md 1.2, 10).
+//! They are known by what no configuration changes, the message's own beginning.
 
 use std::sync::LazyLock;
 

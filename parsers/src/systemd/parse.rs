@@ -1,4 +1,4 @@
-//! The texts of formats/journald.md 3.1, over v229 to v257 and both status styles (`Started D.`, `Started U - D.`).
+//! The texts of systemd, over v229 to v257 and both status styles (`Started D.`, `Started U - D.`).
 
 use memchr::{memchr, memmem};
 

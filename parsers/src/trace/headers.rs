@@ -8,7 +8,7 @@ use crate::event::{Event, Secret};
 use crate::ids::{self, IdKind};
 use crate::json::{self, End, Member};
 
-/// What a header's value identifies (formats/dynamo.md 3.4); names are compared in lower case.
+/// What a header's value identifies; names are compared in lower case.
 fn identifies(name: &str) -> Option<IdKind> {
     match name {
         "x-request-id" => Some(IdKind::XRequestId),

@@ -71,7 +71,7 @@ fn stamp_at(value: Span<'_>, event: &mut Event<'_>) {
     }
 }
 
-/// Sessions, by the names of all versions (formats/dynamo.md 3.4).
+/// Sessions, by the names of all versions.
 pub fn agent_context<'a>(object: Span<'a>, event: &mut Event<'a>) {
     for member in json::members(object.bytes) {
         match member.key {

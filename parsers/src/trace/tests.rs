@@ -149,7 +149,7 @@ fn a_cache_key_beside_a_thread_is_no_session() {
     assert_eq!(event.withheld.len(), 2);
 }
 
-/// What formats/dynamo.md 3.4 and 3.7 counted in A1: rows with a session, with an x-request-id, cancelled ones.
+/// What was counted in A1: rows with a session, with an x-request-id, cancelled ones.
 #[test]
 fn the_rows_of_a1_are_as_counted() {
     let Some(root) = cases("dynamo") else { return };

@@ -103,7 +103,7 @@ fn same_job(old: &Run, run: &Run) -> Option<bool> {
 
 /// How a process without a manager ended, by its own lines. A crash that follows a stop is the stop's.
 pub(crate) fn ending(run: &Run) -> Ending {
-    match (run.first(Point::Sigterm), run.first(Point::Crashed)) {
+    match (run.stop(), run.first(Point::Crashed)) {
         (Some(asked), Some(crashed)) if crashed.before(&asked) => Ending::Crashed,
         (Some(_), _) => Ending::Asked,
         (None, Some(_)) => Ending::Crashed,

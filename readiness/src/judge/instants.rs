@@ -101,7 +101,17 @@ fn execd(run: &Run, before: Option<&Run>, verdict: Verdict) -> Instant {
     Instant::bounds(fork, proof, "between the start job and the first sign of the program")
 }
 
+/// Does any line of it show a model? A router and a frontend hold none: that their port is open says nothing of weights.
+fn holds_a_model(run: &Run) -> bool {
+    [Point::ServerArgs, Point::InitBegan, Point::LoadBegin, Point::LoadEnd, Point::Sized, Point::ReadyLine]
+        .iter()
+        .any(|point| run.has(*point))
+}
+
 fn loading(run: &Run) -> Instant {
+    if !holds_a_model(run) {
+        return Instant::unknown("no line of loading");
+    }
     if let Some(mark) = run.first(Point::LoadBegin) {
         return Instant::Exact { mark };
     }
@@ -114,6 +124,9 @@ fn loading(run: &Run) -> Instant {
 }
 
 fn loaded(run: &Run) -> Instant {
+    if !holds_a_model(run) {
+        return Instant::unknown("no line says that weights were loaded");
+    }
     let Some(last) = run.last(Point::LoadEnd) else {
         let before = run.earliest(&[Point::Sized, Point::Listening, Point::ReadyLine]);
         return match before {
@@ -186,6 +199,10 @@ fn ready(unit: &Unit, run: &Run, verdict: Verdict) -> Instant {
     if !unit.unplaced.ready.is_empty() {
         return Instant::unknown("a ready line is of this unit or of another: the rendering names no unit");
     }
+    if verdict == Verdict::WorkedWithoutReadyLine {
+        let why = "no ready line, and it worked on several requests at once: no warm-up does, and that a client was answered is not said";
+        return Instant::unknown(why);
+    }
     if run.over() {
         return Instant::never("no ready line before its end");
     }
@@ -231,6 +248,12 @@ fn asked(run: &Run) -> Instant {
     if let Some(mark) = run.earliest(&[Point::Stopping, Point::Sigterm]) {
         return Instant::AtMost { mark, why: "the command came before systemd or the server acted on it" };
     }
+    if let Some(shuts) = run.first(Point::ShutsDown) {
+        return match run.first(Point::Crashed) {
+            Some(crashed) if crashed.before(&shuts) => Instant::never("nobody asked: it failed, and shut down by itself"),
+            _ => Instant::unknown("it says that it shuts down, not that somebody asked"),
+        };
+    }
     if let Some(mark) = run.first(Point::SignalSent) {
         return Instant::AtMost { mark, why: "a signal was sent on a client's request" };
     }
@@ -244,8 +267,9 @@ fn stopping(run: &Run) -> Instant {
     if let Some(mark) = run.first(Point::Stopping) {
         return Instant::Exact { mark };
     }
-    match run.first(Point::Sigterm) {
-        Some(mark) => Instant::AtMost { mark, why: "the server had the signal" },
+    match run.stop() {
+        Some(mark) if run.first(Point::Sigterm) == Some(mark) => Instant::AtMost { mark, why: "the server had the signal" },
+        Some(mark) => Instant::AtMost { mark, why: "the server says that it shuts down" },
         None if run.over() => Instant::never("nobody asked: it ended by itself"),
         None => Instant::never("no stop in the log"),
     }
@@ -255,7 +279,7 @@ fn drained(run: &Run) -> Instant {
     if let Some(mark) = run.first(Point::Drained) {
         return Instant::AtMost { mark, why: "the server looks every five seconds" };
     }
-    if run.has(Point::Stopping) || run.has(Point::Sigterm) {
+    if run.stop().is_some() {
         return Instant::unknown("no line says that no request was open");
     }
     Instant::never("no stop in the log")
@@ -275,7 +299,7 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
         }
         Some((_, mark)) => {
             // Only the main process says these; lines of its children are no proof that it was there.
-            let signs = [Point::Stopping, Point::Sigterm, Point::Drained].iter().filter_map(|point| run.last(*point));
+            let signs = [Point::Stopping, Point::Sigterm, Point::ShutsDown, Point::Drained].iter().filter_map(|point| run.last(*point));
             let lower = signs.filter(|sign| sign.before(&mark)).reduce(|a, b| if a.before(&b) { b } else { a });
             return Instant::bounds(lower, Some(mark), "systemd had seen its end; a clean exit has no line");
         }
@@ -288,7 +312,7 @@ fn ended(unit: &Unit, run: &Run, after: Option<&Run>) -> Instant {
         let lower = lines.or(run.last(Point::ServerArgs)).or(Some(run.first));
         return Instant::bounds(lower, Some(next_first(next)), "between its last line and the first of the run that follows");
     }
-    match run.first(Point::Sigterm).or(run.first(Point::Crashed)) {
+    match run.stop().or(run.first(Point::Crashed)) {
         Some(_) => Instant::AtLeast { mark: lines.unwrap_or(run.last), why: "its last line; no line says that it ended" },
         None => Instant::never("no end in the log"),
     }

@@ -7,7 +7,9 @@ mod loops;
 mod outside;
 mod traps;
 
-use crate::history::{CannotSay, Cause, Dropped, History, Invocation, Lengths, Opened, Outage, Point, TrapKind, UnitHistory, Verdict};
+use crate::history::{
+    Away, CannotSay, Cause, Dropped, History, Instants, Invocation, Lengths, Opened, Outage, Point, Sign, TrapKind, UnitHistory, Verdict,
+};
 use crate::machine::Machine;
 use crate::run::{FEW, Run};
 use crate::steps::{self, Step};
@@ -167,7 +169,7 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         waited: waited(&instants.started, verdict, known),
     };
     let follows = |(old, _): &(&Run, &Invocation)| run.opened != Opened::NotStarted && !cause::still_there(unit, old);
-    let outage = before.filter(follows).map(|(_, old)| outage(&old.instants, &instants, known));
+    let outage = before.filter(follows).map(|(_, old)| outage(old, &instants, known));
     let mut judged = Invocation {
         id: run.invocation.clone(),
         boot: run.boot,
@@ -182,6 +184,7 @@ fn invocation(unit: &Unit, run: &Run, before: Option<(&Run, &Invocation)>, after
         outage,
         found_by_others: None,
         lost_by_others: None,
+        last_answered: None,
         traps: Vec::new(),
         cannot_say: Vec::new(),
         seen: run.points().collect(),
@@ -208,7 +211,35 @@ fn waited(started: &Instant, verdict: Verdict, known: &Known<'_>) -> Result<Leng
     known.length(started, &Instant::Exact { mark: last })
 }
 
-fn outage(old: &crate::history::Instants, new: &crate::history::Instants, known: &Known<'_>) -> Outage {
+/// The later of two records; of one that may be missing the other.
+fn later(a: Option<Mark>, b: Option<Mark>) -> Option<Mark> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if a.before(&b) { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The outage between two runs as one window.
+fn away(before: &Invocation, new: &Instants, known: &Known<'_>) -> Option<Away> {
+    let old = &before.instants;
+    let any = |instant: &Instant| instant.lower().or(instant.upper()).copied();
+    // One that fell before it was stopped had answered until it fell, at most.
+    let fell = before.first(Point::Crashed);
+    let stop = any(&old.asked).or(any(&old.stopping)).filter(|stop| fell.is_none_or(|fell| stop.before(&fell)));
+    let answer = later(any(&old.last_served), before.last_answered);
+    let line = any(&old.ended);
+    let signs = [(Sign::Stop, stop), (Sign::Answer, answer), (Sign::Line, line)];
+    let (by, since) = signs.into_iter().find_map(|(by, mark)| Some((by, mark?)))?;
+    let until = new.ready.upper().copied();
+    let length = match until {
+        Some(mark) => known.length(&Instant::Exact { mark: since }, &Instant::Exact { mark }),
+        None => Err("it was not ready again".into()),
+    };
+    Some(Away { since, by, until, length })
+}
+
+fn outage(before: &Invocation, new: &Instants, known: &Known<'_>) -> Outage {
+    let old = &before.instants;
     let step = old.ended.upper().or(old.stopping.upper()).or(old.last_served.upper()).or(old.last_served.lower());
     let until = new.ready.upper().or(new.started.upper()).or(new.started.lower());
     let by = match (step, until) {
@@ -219,6 +250,7 @@ fn outage(old: &crate::history::Instants, new: &crate::history::Instants, known:
         _ => None,
     };
     Outage {
+        window: away(before, new, known),
         served_to_ready: known.length(&old.last_served, &new.ready),
         stopping_to_ready: known.length(&old.stopping, &new.ready),
         end_to_start: known.length(&old.ended, &new.started),
@@ -238,7 +270,7 @@ fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
     if cause::never_ran(run) {
         return Verdict::NeverRan;
     }
-    let asked = run.has(Point::Stopping) || run.has(Point::Sigterm);
+    let asked = run.stop().is_some();
     let over = run.over() || followed;
     if instants::warmup_failed_first(run) {
         return Verdict::ReadyLineAfterFailedWarmup;
@@ -258,6 +290,9 @@ fn verdict(unit: &Unit, run: &Run, followed: bool) -> Verdict {
     }
     if run.has(Point::Served) {
         return Verdict::ServedWithoutReadyLine;
+    }
+    if run.opened != Opened::Midway && run.has(Point::Batch) {
+        return Verdict::WorkedWithoutReadyLine;
     }
     if over {
         return Verdict::NeverReady;

@@ -3,7 +3,7 @@
 use corr_parsers::stamp::{SECOND, Stamp};
 
 use super::Known;
-use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Point, Trap, TrapKind, Verdict};
+use crate::history::{Cause, Ending, Instants, Invocation, Lengths, Opened, Outage, Point, Trap, TrapKind, Verdict};
 use crate::rows::{Change, Changes, Watch};
 use crate::time::{Instant, Mark};
 
@@ -45,24 +45,51 @@ pub(crate) fn join(watch: &Watch, invocations: &mut [Invocation], known: &Known<
         return;
     }
     let starts: Vec<Option<Mark>> = invocations.iter().map(|run| run.seen.iter().map(|(_, seen)| seen.first).reduce(older)).collect();
-    for (at, run) in invocations.iter_mut().enumerate() {
-        let next = starts.get(at + 1).copied().flatten();
-        let window = Window { from: starts.get(at).and_then(Option::as_ref), until: next.as_ref() };
+    let window = |at: usize| Window { from: of(&starts, at), until: of(&starts, at + 1) };
+    let mut over = vec![false; invocations.len()];
+    for ((at, run), over) in invocations.iter_mut().enumerate().zip(&mut over) {
+        let window = window(at);
         ready(watch, &window, run);
-        metrics(watch, &window, run);
         clients(watch, &window, run);
-        ended(watch, &window, run);
+        run.last_answered = answered(&watch.health, &window);
+        *over = ended(&watch.health, &window, run);
+    }
+    // Before scrapes are taken: whoever asks for the window has logs and polls alone.
+    each_pair(invocations, |old, new| {
+        if let Some(outage) = &mut new.outage {
+            outage.window = super::away(old, &new.instants, known);
+        }
+    });
+    for ((at, run), over) in invocations.iter_mut().enumerate().zip(over) {
+        let window = window(at);
+        metrics(watch, &window, run);
+        if !over {
+            ended(&watch.scrapes, &window, run);
+        }
         let Instants { started, ready, first_served, ended, .. } = &run.instants;
         run.lengths.start_to_ready = known.length(started, ready);
         run.lengths.ready_to_served = known.length(ready, first_served);
         run.lengths.ready_for = known.length(ready, ended);
     }
     unlogged(watch, &starts, invocations);
+    each_pair(invocations, |old, new| {
+        if let Some(outage) = new.outage.take() {
+            new.outage = Some(Outage { window: outage.window, ..super::outage(old, &new.instants, known) });
+        }
+    });
+}
+
+fn of(starts: &[Option<Mark>], at: usize) -> Option<&Mark> {
+    starts.get(at).and_then(Option::as_ref)
+}
+
+/// Each run with the one before it that had a process.
+fn each_pair(invocations: &mut [Invocation], mut with: impl FnMut(&Invocation, &mut Invocation)) {
     for at in 1..invocations.len() {
         let (old, new) = invocations.split_at_mut(at);
-        let (Some(old), Some(new)) = (old.last(), new.first_mut()) else { continue };
-        if new.outage.is_some() {
-            new.outage = Some(super::outage(&old.instants, &new.instants, known));
+        let old = old.iter().rfind(|run| run.opened != Opened::NotStarted);
+        if let (Some(old), Some(new)) = (old, new.first_mut()) {
+            with(old, new);
         }
     }
 }
@@ -110,14 +137,15 @@ fn ready(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
         Instant::Never { .. } if run.verdict == Verdict::NeverRan => {}
         Instant::Never { .. } | Instant::Unknown { .. } => {
             run.instants.ready = change.instant(POLL);
-            let asked = run.instants.asked.happened();
+            let asked = run.instants.stops();
             run.verdict = match run.verdict {
-                Verdict::NotReadyYet | Verdict::StartNotInLog => Verdict::Ready,
+                Verdict::NotReadyYet | Verdict::StartNotInLog | Verdict::WorkedWithoutReadyLine => Verdict::Ready,
                 Verdict::NeverReady if asked => Verdict::ReadyThenStopped,
                 Verdict::NeverReady => Verdict::ReadyThenDied,
                 other => other,
             };
             let says = "no ready line counts: a health poll was good".into();
+            run.traps.retain(|trap| trap.kind != TrapKind::StaleReadyLine);
             run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: run.instants.ready.cites() });
         }
         Instant::AtMost { mark, .. } | Instant::Within { before: mark, .. } => {
@@ -161,38 +189,61 @@ fn clients(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
         && !run.instants.first_served.happened()
     {
         run.instants.first_served = change.instant(CLIENT);
+        // Whoever answers a client is ready, whether or not a line says so.
+        let open = matches!(run.instants.ready, Instant::Never { .. } | Instant::Unknown { .. });
+        if open
+            && matches!(run.verdict, Verdict::NotReadyYet | Verdict::NeverReady | Verdict::StartNotInLog | Verdict::WorkedWithoutReadyLine)
+        {
+            run.instants.ready = Instant::AtMost { mark: change.first, why: "no ready line; a client was answered" };
+            run.verdict = Verdict::ServedWithoutReadyLine;
+            let says = "the ready line is missing: ready no later than the first answer to a client".into();
+            run.traps.retain(|trap| trap.kind != TrapKind::StaleReadyLine);
+            run.traps.push(Trap { kind: TrapKind::ReadyLineMissing, says, cites: vec![change.first.cite] });
+        }
     }
 }
 
-/// A process that says nothing of its end: that it was there is known up to its last answer.
-fn ended(watch: &Watch, window: &Window<'_>, run: &mut Invocation) {
+/// The last poll that a run answered before one that it did not.
+fn answered(polls: &Changes, window: &Window<'_>) -> Option<Mark> {
+    let downs = polls.all.iter().filter(|change| !change.up).filter_map(|change| change.last_other);
+    let mut of_it = downs.filter(|last| window.from.is_none_or(|from| !ends_before(last, from)));
+    of_it.rfind(|last| window.until.is_none_or(|until| ends_before(last, until)))
+}
+
+/// A process that says nothing of its end: that it was there is known up to its last answer. Is that what these rows show?
+fn ended(changes: &Changes, window: &Window<'_>, run: &mut Invocation) -> bool {
     if !matches!(run.instants.ended, Instant::Never { .. } | Instant::AtLeast { .. }) {
-        return;
+        return false;
     }
-    for changes in [&watch.health, &watch.scrapes] {
-        let up = changes.all.iter().position(|change| change.up && window.holds(change));
-        let down = up.and_then(|at| changes.all.get(at + 1)).filter(|change| !change.up && window.holds(change));
-        // A process that writes after it did not answer had not ended then.
-        let writes = |change: &Change| run.last(Point::Line).is_some_and(|last| ends_before(&change.first, &last));
-        if let Some(change) = down.filter(|change| !writes(change)) {
-            let lower = run.instants.ended.lower().copied();
-            let lower = match (lower, change.last_other) {
-                (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
-                (a, b) => a.or(b),
-            };
-            // A server closes its port before its process ends: that is no upper bound.
-            if let Some(mark) = lower {
-                run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
-            }
-            let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
-            if to_the_end && !run.instants.asked.happened() {
-                let says = "it stopped answering, nobody asked it to stop, and it never answered again".into();
-                let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
-                run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
-            }
-            return;
+    let up = changes.all.iter().position(|change| change.up && window.holds(change));
+    let down = up.and_then(|at| changes.all.get(at + 1)).filter(|change| !change.up && window.holds(change));
+    // A process that writes after it did not answer had not ended then.
+    let writes = |change: &Change| run.last(Point::Line).is_some_and(|last| ends_before(&change.first, &last));
+    if let Some(change) = down.filter(|change| !writes(change)) {
+        let lower = run.instants.ended.lower().copied();
+        let latest = |a: Option<Mark>, b: Option<Mark>| match (a, b) {
+            (Some(a), Some(b)) => Some(if ends_before(&a, &b) { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        // Whoever answers that it is not well is there.
+        let lower = latest(latest(lower, change.last_other), change.answered);
+        // A server closes its port before its process ends: that is no upper bound.
+        if let Some(mark) = lower {
+            run.instants.ended = Instant::AtLeast { mark, why: "it stopped answering after this; when its process ended is not said" };
         }
+        let to_the_end = changes.all.last().is_some_and(|last| last.first.order == change.first.order);
+        if to_the_end && !run.instants.stops() {
+            let says = match change.answered {
+                Some(_) => "its health was never good again, though it answered, and nobody asked it to stop",
+                None => "it stopped answering, nobody asked it to stop, and it never answered again",
+            };
+            let says = says.into();
+            let cites = change.last_other.into_iter().chain([change.first]).map(|mark| mark.cite).collect();
+            run.traps.push(Trap { kind: TrapKind::ReadyThenLost, says, cites });
+        }
+        return true;
     }
+    false
 }
 
 /// Runs of a unit of which no log is at hand.
@@ -216,7 +267,11 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         let down = down.filter(|down| until.is_none_or(|until| ends_before(&down.first, &until)));
         let window = Window { from: change.last_other.as_ref().or(Some(&change.first)), until: until.as_ref() };
         let found = change.instant(if is_health { POLL } else { SCRAPE });
+        let unwell = down.and_then(|down| down.answered);
         let ended = match (down, begins.get(at + 1)) {
+            (Some(Change { answered: Some(mark), .. }), _) => {
+                Instant::AtLeast { mark: *mark, why: "it answered that it is not well; when its process ended is not said" }
+            }
             (Some(down), _) => down.instant("between the last good and the first failed row: not answering is not yet ended"),
             (None, Some(next)) => next.instant("another process answered"),
             (None, None) => Instant::never("it answered to the end of the rows"),
@@ -241,6 +296,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         let none = || Err("no log of this process".to_owned());
         let verdict = match (is_health, instants.ended.happened()) {
             (true, true) => Verdict::ReadyThenDied,
+            (true, false) if unwell.is_some() => Verdict::ReadyEndNotInLog,
             (true, false) => Verdict::Ready,
             (false, _) => Verdict::StartNotInLog,
         };
@@ -268,6 +324,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
             outage: None,
             found_by_others: None,
             lost_by_others: None,
+            last_answered: down.and_then(|down| down.last_other),
             traps: Vec::new(),
             cannot_say: Vec::new(),
             seen: Vec::new(),
@@ -275,7 +332,7 @@ pub(crate) fn alone(watch: &Watch, known: &Known<'_>) -> Vec<Invocation> {
         metrics(watch, &window, &mut run);
         clients(watch, &window, &mut run);
         if let Some(old) = runs.last() {
-            run.outage = Some(super::outage(&old.instants, &run.instants, known));
+            run.outage = Some(super::outage(old, &run.instants, known));
         }
         runs.push(run);
     }

@@ -3,7 +3,7 @@
 use super::{Known, cause, instants};
 use crate::history::{Cause, CrashLoop, Invocation, Opened, Point, Trap, TrapKind, Verdict};
 use crate::run::{FEW, Run};
-use crate::time::{Cite, Instant, Length, Mark};
+use crate::time::{Cite, Instant, Length, Mark, length_text};
 use crate::unit::Unit;
 
 fn trap(kind: TrapKind, says: String, marks: &[Option<Mark>]) -> Trap {
@@ -11,18 +11,9 @@ fn trap(kind: TrapKind, says: String, marks: &[Option<Mark>]) -> Trap {
     Trap { kind, says, cites }
 }
 
-/// A length for people: `11.496 s`, `≥ 8.1 s`, `3.0 to 4.0 s`.
+/// A length for people; `None` where it is not known.
 fn seconds(length: &Result<Length, String>) -> Option<String> {
-    let length = length.as_ref().ok()?;
-    let text = |ns: i64| format!("{:.3}", ns as f64 / 1e9);
-    match (length.least, length.most) {
-        // What two stamps of a microsecond leave open is not worth a word.
-        (Some(least), Some(most)) if most.saturating_sub(least) <= 10_000 => Some(format!("{} s", text(length.middle()?))),
-        (Some(least), Some(most)) => Some(format!("{} to {} s", text(least.max(0)), text(most))),
-        (Some(least), None) => Some(format!("at least {} s", text(least.max(0)))),
-        (None, Some(most)) => Some(format!("at most {} s", text(most))),
-        (None, None) => None,
-    }
+    length.as_ref().ok().map(length_text)
 }
 
 pub(crate) fn crash_loop(found: &CrashLoop) -> Trap {

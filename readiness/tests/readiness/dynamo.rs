@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use corr_readiness::convert::Owner;
 use corr_readiness::history::Verdict;
 use corr_readiness::merge::Merge;
-use corr_readiness::{Machine, Options};
+use corr_readiness::{Instant, Machine, Options};
 use serde_json::Value;
 
 use crate::captures::{end, holds, ns, start};
@@ -14,7 +14,7 @@ use crate::support::{bytes, cases, observations};
 #[test]
 fn restarts_of_dynamo_captures() {
     let Some(folder) = cases("dynamo") else { return };
-    let (mut lives, mut kills, mut noticed) = (0, 0, 0);
+    let (mut lives, mut kills, mut noticed, mut stops, mut lost) = (0, 0, 0, 0, 0);
     let mut dirs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     dirs.sort();
     for dir in dirs.iter().filter(|dir| dir.join("timeline.jsonl").exists()) {
@@ -56,6 +56,35 @@ fn restarts_of_dynamo_captures() {
                 assert!(end(ready) > *begun, "{name} {proc}");
             }
         }
+        // When the driver told the last life of a process to end.
+        let told: BTreeMap<&str, i64> = timeline
+            .iter()
+            .filter(|event| event["event"] == "sigterm")
+            .map(|event| (event["proc"].as_str().unwrap(), ns(&event["t_unix"]).unwrap()))
+            .collect();
+        let killed = timeline.iter().find(|event| event["event"] == "kill").map(|event| ns(&event["t_unix"]).unwrap());
+        for (proc, starts) in &starts {
+            let (runs, told) = (&history.unit(proc).next().unwrap().invocations, told[proc.as_str()]);
+            let run = &runs[starts.len() - 1];
+            let instants = &run.instants;
+            if instants.stops() {
+                stops += 1;
+                // Its first word of it came at once, and nothing else it says of a stop is of before.
+                let by = instants.stopping.upper().unwrap();
+                assert!(told < end(by) && start(by) - told < 1_000_000_000, "{name} {proc}: {:?} {told}", instants.stopping);
+                assert!(!matches!(instants.asked, Instant::Never { .. }), "{name} {proc}: {:?}", instants.asked);
+                assert_eq!(run.verdict, Verdict::ReadyThenStopping, "{name} {proc}");
+            } else {
+                println!("{name} {proc}: its log has no line of its stop");
+            }
+            // Nobody is gone before somebody told it to be: a frontend that stops itself drops all its workers.
+            for (at, run) in runs.iter().enumerate() {
+                let Some(mark) = &run.lost_by_others else { continue };
+                let over = if at + 1 < starts.len() { killed.unwrap() } else { told };
+                assert!(over < end(mark), "{name} {proc} {}: lost at {mark:?}, and told to end at {over}", at + 1);
+                lost += 1;
+            }
+        }
         for dead in timeline.iter().filter(|event| event["event"] == "dead") {
             let proc = dead["proc"].as_str().unwrap();
             let unit = history.unit(proc).next().unwrap();
@@ -79,8 +108,8 @@ fn restarts_of_dynamo_captures() {
             }
         }
     }
-    println!("{lives} lives, {kills} kills, {noticed} noticed by others");
-    assert!(lives >= 25 && kills >= 7 && noticed >= 6, "{lives} {kills} {noticed}");
+    println!("{lives} lives, {stops} stops, {kills} kills, {noticed} noticed by others, {lost} lost in all");
+    assert!(lives >= 25 && stops >= 25 && kills >= 7 && noticed >= 6, "{lives} {stops} {kills} {noticed}");
 }
 
 fn old_to_new(new: &corr_readiness::Invocation, away: i64) -> bool {

@@ -85,6 +85,7 @@ fn verdict(verdict: Verdict) -> &'static str {
         Verdict::ReadyThenDied => "was ready, then died",
         Verdict::NeverReady | Verdict::NeverRan => "never ready",
         Verdict::ReadyLineAfterFailedWarmup => "ready line printed although the warm-up failed",
+        Verdict::WorkedWithoutReadyLine => "worked, ready line missing",
         Verdict::ServedWithoutReadyLine => "served a client, ready line missing",
         Verdict::StartNotInLog => "start not in the log",
         Verdict::Skipped => "skipped",

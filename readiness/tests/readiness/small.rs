@@ -273,12 +273,16 @@ fn without_a_warm_up_the_ready_line_proves_little() {
     assert!(matches!(run.instants.listening, Instant::Unknown { .. }));
 }
 
-fn bare(text: &str) -> History {
+fn bare_machine(text: &str) -> Machine {
     let mut machine = Machine::new(Options::default());
     for seen in observations(text.as_bytes(), 0, Owner { host: "h", unit: "server" }, "UTC", 2026) {
         machine.take(&seen);
     }
-    machine.history()
+    machine
+}
+
+fn bare(text: &str) -> History {
+    bare_machine(text).history()
 }
 
 const LIFE: &str = "[2026-06-10 14:00:0X] Cuda graph is disabled because of using torch native attention backend
@@ -664,4 +668,140 @@ fn clocks_that_lie_do_not_overflow() {
     }
     let history = machine.history();
     assert!(history.steps.iter().any(|step| step.by == Some(i64::MIN)), "{:?}", history.steps);
+}
+
+/// Lines of d1 and of the frontend of a disaggregated Dynamo run, by the texts of 1.6: the frontend stops first and drops its workers.
+#[test]
+fn a_frontend_that_stops_loses_nobody() {
+    let line = |at: &str, target: &str, message: &str| {
+        format!("{{\"time\":\"2026-06-10T14:{at}Z\",\"level\":\"INFO\",\"target\":\"{target}\",\"message\":\"{message}\"}}\n")
+    };
+    let (runtime, monitor) = ("dynamo_runtime::runtime", "dynamo_llm::discovery::worker_monitor");
+    let worker = [
+        line("00:01.000000", "dynamo_runtime::worker", "dynamo runtime configuration x"),
+        line("00:02.000000", "dynamo_runtime::component::endpoint", "Registered endpoint 'dynamo.backend.generate-5f' with instance_id 42"),
+        line("00:02.100000", "dynamo_runtime::utils::graceful_shutdown", "Endpoint registered, total active: 0 -> 1"),
+        line("00:02.200000", "dynamo_llm::kv_router", "WorkerKvQuery endpoint starting for worker 42"),
+        line("00:22.000000", "main.launch_workers", "Shutting down DistributedRuntime instances"),
+        line("00:22.000100", runtime, "Runtime shutdown initiated"),
+        line("00:22.000200", runtime, "Phase 1: Cancelling endpoint shutdown token"),
+    ];
+    let frontend = |from_42: &str| {
+        [
+            line("00:01.500000", "dynamo_runtime::worker", "dynamo runtime configuration x"),
+            line("00:03.000000", "dynamo_llm::discovery", "Model registration succeeded"),
+            line(from_42, monitor, "cleaned up metrics for removed worker 42"),
+            line("00:20.000000", runtime, "Runtime readiness withdrawn for shutdown"),
+            line("00:20.000900", monitor, "cleaned up metrics for removed worker 42"),
+        ]
+    };
+    let judged = |frontend: &[String]| {
+        let mut sources = Vec::new();
+        for (unit, lines) in [("d1", &worker[..]), ("frontend", frontend)] {
+            let owner = Owner { host: "vm", unit };
+            sources.push(observations(lines.concat().as_bytes(), sources.len() as u32, owner, "UTC", 2026).into_iter());
+        }
+        let mut machine = Machine::new(Options::default());
+        corr_readiness::merge::Merge::new(sources).for_each(|seen| machine.take(&seen));
+        let history = machine.history();
+        history.unit("d1").next().unwrap().invocations[0].clone()
+    };
+    let run = judged(&frontend("00:30.000000")[..2]);
+    assert_eq!((run.verdict, ms(&run.instants.stopping)), (Verdict::ReadyThenStopping, (None, Some(22_000))));
+    assert!(matches!(&run.instants.asked, Instant::Unknown { why } if why.contains("not that somebody asked")), "{:?}", run.instants.asked);
+    let all = frontend("00:30.000000");
+    let stopping: Vec<String> = [0, 1, 3, 4].iter().map(|at| all[*at].clone()).collect();
+    assert_eq!(judged(&stopping).lost_by_others, None, "the frontend stops itself");
+    let before = frontend("00:19.000000");
+    assert!(judged(&before).lost_by_others.is_some(), "lost before the frontend stopped");
+}
+
+/// `#running-req: 32` is no warm-up: whether it is ready is not known, not denied. One request is one.
+#[test]
+fn a_server_that_works_is_not_called_unready() {
+    let lines = |running: u32| {
+        format!(
+            "[2026-06-10 14:00:01] server_args=ServerArgs(model_path='/m', tp_size=1, port=30000)\n\
+             [2026-06-10 14:00:05] Decode batch, #running-req: {running}, #token: 79900, token usage: 0.40, cuda graph: False, gen throughput (token/s): 100.00, #queue-req: 0\n"
+        )
+    };
+    let run = only(&bare(&lines(32))).invocations[0].clone();
+    assert_eq!(run.verdict, Verdict::WorkedWithoutReadyLine);
+    assert!(matches!(run.instants.ready, Instant::Unknown { .. }), "{:?}", run.instants.ready);
+    assert_eq!(run.instants.last_served.lower().and_then(|mark| mark.wall).map(|wall| (wall.start - BASE) / SECOND), Some(5));
+    let run = only(&bare(&lines(1))).invocations[0].clone();
+    assert_eq!(run.verdict, Verdict::NotReadyYet);
+    // A client that was answered says that it was ready.
+    let mut machine = bare_machine(&lines(1));
+    machine.take_row(&row(6_000, 7_000, What::Client { ok: false }));
+    machine.take_row(&row(8_000, 9_000, What::Client { ok: true }));
+    let run = only(&machine.history()).invocations[0].clone();
+    assert_eq!((run.verdict, ms(&run.instants.ready)), (Verdict::ServedWithoutReadyLine, (None, Some(9_000))), "{run:#?}");
+}
+
+/// What an outage is: its two records, and the length between them.
+#[test]
+fn an_outage_is_one_window() {
+    use corr_readiness::history::Sign;
+    let away = |history: &History| only(history).invocations[1].outage.clone().unwrap().window.unwrap();
+    let seconds = |mark: corr_readiness::Mark| (mark.wall.unwrap().start - BASE) / SECOND;
+    let lives = |middle: &str| {
+        format!(
+            "[2026-06-10 14:00:01] server_args=ServerArgs(model_path='/m', tp_size=1, port=30000)\n\
+             [2026-06-10 14:00:05] {READY}\n{middle}\
+             [2026-06-10 14:00:30] server_args=ServerArgs(model_path='/m', tp_size=1, port=30000)\n\
+             [2026-06-10 14:00:40] {READY}\n"
+        )
+    };
+    let served = "[2026-06-10 14:00:10] INFO:     10.0.0.5:40112 - \"POST /generate HTTP/1.1\" 200 OK\n";
+    let later = "[2026-06-10 14:00:20] Cache flushed successfully!\n";
+    let stop = "[2026-06-10 14:00:15] SIGTERM received. signum=15 frame=None. Draining requests and shutting down...\n";
+    // By hand: from the second of the one record to that of the other, each a second wide.
+    for (middle, by, since) in [
+        (format!("{served}{later}"), Sign::Answer, 10),
+        (format!("{served}{stop}{later}"), Sign::Stop, 15),
+        (later.to_string(), Sign::Line, 20),
+    ] {
+        let window = away(&bare(&lives(&middle)));
+        assert_eq!((window.by, seconds(window.since), window.until.map(seconds)), (by, since, Some(40)), "{middle}");
+        let length = window.length.unwrap();
+        assert_eq!((length.least, length.most), (Some((40 - since - 1) * SECOND), Some((40 - since + 1) * SECOND)), "{middle}");
+        assert_eq!(length.cites, [window.since.cite, window.until.unwrap().cite]);
+    }
+}
+
+/// A router holds no model: an open port says nothing of weights.
+#[test]
+fn a_router_loads_no_model() {
+    let run = only(&bare(
+        "2026-06-10 14:00:01  INFO smg::server: src/server.rs:794: Starting router on 127.0.0.1:31040 | mode: Regular { worker_urls: [] }\n\
+         2026-06-10 14:00:02  INFO smg::server: src/server.rs:985: Router ready | workers: []\n",
+    ))
+    .invocations[0]
+        .clone();
+    assert!(run.instants.listening.happened(), "{:?}", run.instants);
+    for instant in [&run.instants.loading, &run.instants.loaded] {
+        assert!(matches!(instant, Instant::Unknown { .. }), "{instant:?}");
+    }
+}
+
+/// A poll that is answered with 503 finds the process: it is not gone then, as one that is refused may be.
+#[test]
+fn an_answer_that_it_is_not_well_is_no_end() {
+    let judged = |log: bool, last: What| {
+        let mut machine = if log { bare_machine(&LIFE.replace('X', "1")) } else { Machine::new(Options::default()) };
+        machine.take_row(&row(2_000, 2_010, What::Health { up: false }));
+        machine.take_row(&row(4_000, 4_010, What::Health { up: true }));
+        machine.take_row(&row(6_000, 6_010, What::Unwell));
+        machine.take_row(&row(8_000, 8_010, last));
+        only(&machine.history()).invocations[0].clone()
+    };
+    for log in [true, false] {
+        let run = judged(log, What::Unwell);
+        assert_eq!(ms(&run.instants.ended), (Some(8_000), None), "{log}: {:?}", run.instants.ended);
+        assert!(!run.traps.iter().any(|trap| trap.says.contains("stopped answering")), "{:?}", run.traps);
+        assert_ne!(run.verdict, Verdict::ReadyThenDied);
+        // Refused later: there until the answer at least.
+        assert_eq!(ms(&judged(log, What::Health { up: false }).instants.ended), (Some(6_000), None));
+    }
 }

@@ -130,8 +130,10 @@ fn per_second(range: Range, placed: &Placed) -> Option<Range> {
 /// A difference with its bracket, and both by the second.
 fn of_delta(name: &str, delta: &Delta, range: Option<Range>, placed: &Placed) -> Vec<Quantity> {
     let rate = delta.rate().map(|r| r.per_second.value);
-    // What a series had counted when it appeared may have been counted in the window or before it.
-    let appeared = delta.first_appearance.map_or(0.0, |first| first.value);
+    // What a series had counted at its first sample may have been counted in the window or before it, whether an earlier scrape lacks it or there
+    // is none.
+    let unseen = if delta.start.outside.is_none() { delta.first.value } else { 0.0 };
+    let appeared = delta.first_appearance.map_or(unseen, |first| first.value);
     let range = range.map(|r| Range::new(r.low, r.high.map(|high| high + appeared)));
     vec![
         Quantity { name: name.into(), value: Some(delta.inner.value), range },
@@ -151,6 +153,9 @@ fn of_counter(counter: &Counter, placed: &Placed) -> Numbers {
             }
             if let Some(first) = &delta.first_appearance {
                 notes.push(format!("appeared with {}, which may have been counted in the window or before", computed(first.value)));
+            } else if delta.start.outside.is_none() && delta.first.value > 0.0 {
+                let stood = computed(delta.first.value);
+                notes.push(format!("stood at {stood} at its first sample: that may have been counted in the window or before"));
             }
             (of_delta("increase", delta, range, placed), Some((delta.first.at, delta.last.at)), delta.resets.len(), notes)
         }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
 use corr_evidence::compiled::Edges;
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Verdict;
 use corr_metrics::coverage::{self, Coverage};
 use corr_metrics::model::Kind;
@@ -14,34 +12,32 @@ use corr_parsers::clock::How;
 use super::figure;
 use crate::cli::edges::edge;
 use crate::cli::query::zone_of_flags;
-use crate::cli::window::{self, Flags, Known, Times};
 use crate::diff::figures::{Figure, of_throughput};
 use crate::diff::verdicts::{Counted, Proved, Said};
 use crate::diff::{Scraped, Side, Windowed};
-use crate::evidence::{self, Beside, Evidence, Judged};
+use crate::evidence::{Evidence, Judged, counters};
 use crate::facts::collect;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::figures;
-use crate::metrics::logged;
+use crate::metrics::read::{self, Read};
 use crate::metrics::span::{Placed, Span};
 use crate::metrics::workers::{self, Worker};
 use crate::query::extent::extent;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
+use crate::query::window::{self, Flags, Known, Times};
 use crate::query::{locate, phases};
 use crate::readiness::windows;
-use crate::render::evidence::shell;
+use crate::render::evidence::{shell, table};
 use crate::render::shown::rfc3339;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
 
 /// What is asked of each run.
 pub struct Ask<'a> {
-    pub since: Option<&'a str>,
-    pub until: Option<&'a str>,
-    pub window: Option<&'a str>,
+    pub when: Flags<'a>,
     pub edges: &'a [String],
     /// Empty: the default families.
     pub selectors: &'a [Selector],
@@ -50,15 +46,23 @@ pub struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The window's flags, as a command takes them; empty for the whole run.
+    fn said(&self) -> Vec<(&'static str, &str)> {
+        let all = [("window", self.when.window), ("since", self.when.since), ("until", self.when.until)];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
+    }
+
+    /// The flags of window and zone, as a command takes them.
     fn flags(&self) -> String {
-        let all = [("window", self.window), ("since", self.since), ("until", self.until)];
-        all.iter().filter_map(|(flag, value)| value.map(|v| format!(" --{flag} {}", shell(v)))).collect()
+        let window: String = self.said().iter().map(|(flag, value)| format!(" --{flag} {}", shell(value))).collect();
+        window + &self.zone()
+    }
+
+    fn zone(&self) -> String {
+        self.tz.iter().map(|zone| format!(" --tz {}", shell(zone))).collect()
     }
 
     fn title(&self) -> String {
-        let all = [("window", self.window), ("since", self.since), ("until", self.until)];
-        let parts: Vec<String> = all.iter().filter_map(|(flag, value)| value.map(|v| format!("{flag} {v}"))).collect();
+        let parts: Vec<String> = self.said().iter().map(|(flag, value)| format!("{flag} {value}")).collect();
         if parts.is_empty() { "whole run".into() } else { parts.join(", ") }
     }
 }
@@ -72,25 +76,21 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let arguments = [name.to_string()];
     let run = run::open(&arguments, &options)?;
     let sources = sources::of(&run, &options, None)?;
-    let mut asked = evidence::captures(&run, &options, None)?;
+    let Read { mut asked, said } = read::read(&run, &options, None, ask.selectors, true, || Ok(&sources))?;
     let mut notes = std::mem::take(&mut asked.notes);
-    if logged::asked(ask.selectors) {
-        let mut logged = logged::read(ask.selectors, &sources);
-        notes.append(&mut logged.said);
-        asked.add_logged(&run, logged);
-    }
+    notes.extend(said);
     let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-    let phases = windows::phases(ask.window, &sources);
+    let phases = windows::phases(ask.when.window, &sources, &|| windows::of_run(&run, &sources, &options, None))?;
     let (first, last) = extent(&sources.sources);
     let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
     let times = asking.times(&phases)?;
     let window = asking.span(&times, (first, last))?;
-    if let (Some("common"), Some((from, to))) = (ask.window, window) {
+    if let (Some("common"), Some((from, to))) = (ask.when.window, window) {
         // What captures cover together is not the same for every command.
-        asking.flags = format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1));
+        asking.flags = format!(" --since {} --until {}{}", rfc3339(from, 1), rfc3339(to, 1), ask.zone());
     }
     let evidence = Evidence::gather(&sources, window)?;
-    let (families, judged) = asking.judge(&evidence, window, phases.iter().any(|p| p.name == "warmup"));
+    let judged = evidence.judge_of(&run, &asked, window, None, None)?;
     let verdicts = asking.verdicts(&evidence, &judged)?;
     let figures = asking.figures(&evidence.edges, &times, window)?;
     let (facts, mut not_read) = collect::table(&sources, &run);
@@ -99,8 +99,8 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
             not_read.push(one.clone());
         }
     }
-    let whole = window.or(first.zip(last)).or_else(|| asking.of_captures());
-    let named = ask.window.and_then(|w| phases.iter().find(|p| p.name == w));
+    let whole = window.or(first.zip(last)).or_else(|| asked.span_utc());
+    let named = ask.when.window.and_then(|w| phases.iter().find(|p| p.name == w));
     let population = &judged.population;
     let windowed = Windowed {
         asked: ask.title(),
@@ -122,10 +122,10 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let of_hosts = |f: &&String| f.starts_with("node_") || f.starts_with("DCGM_");
     let side = Side {
         run: name.to_string(),
-        assumed_utc: sources.sources.iter().filter(|s| s.clock.how == How::Assumed && extent(std::slice::from_ref(s)).0.is_some()).count(),
-        of_hosts: families.iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
+        assumed_utc: sources.sources.iter().filter(|s| s.clock.how == How::Assumed && s.extent().0.is_some()).count(),
+        of_hosts: counters::families(&asked).iter().filter(of_hosts).filter_map(|f| Some(format!("{}_", f.split('_').next()?))).collect(),
         empty: sources.sources.is_empty() && asked.captures.is_empty() && facts.rows.is_empty(),
-        extent: first.zip(last).or_else(|| asking.of_captures()),
+        extent: first.zip(last).or_else(|| asked.span_utc()),
         facts,
         window: windowed,
         verdicts,
@@ -151,10 +151,11 @@ struct Asking<'a> {
 impl Asking<'_> {
     fn times(&self, phases: &[phases::Phase]) -> anyhow::Result<Times> {
         let ask = self.ask;
-        let flags = Flags { since: ask.since, until: ask.until, window: ask.window, around: None, span: "" };
         let covers = || {
             let mut covers = Covers::default();
-            covers.add_hits(&self.asked.hits(ask.selectors));
+            covers.add_logs(&self.sources.sources);
+            let hits = self.asked.hits(ask.selectors);
+            covers.add_hits(&hits.into_iter().filter(|hit| !hit.captured.is_log()).collect::<Vec<_>>());
             Ok(covers)
         };
         let known = Known {
@@ -163,34 +164,14 @@ impl Asking<'_> {
             stamp: &|event| locate::stamp(event, self.sources, self.name),
             covers: &covers,
         };
-        let times = Times::read(flags, &known)?;
-        if let Some(none) = &times.none {
-            bail!("{none}");
-        }
-        Ok(times)
+        Times::read(ask.when, &known)
     }
 
     /// The window, both ends closed by those of the run's records, else of its captures; `None` for the whole run.
     fn span(&self, times: &Times, (first, last): (Option<i64>, Option<i64>)) -> anyhow::Result<Option<(i64, i64)>> {
         let resolved = window::resolve(times, zone_of_flags(self.ask.tz)?, self.ask.now, self.sources)?;
-        let captured = self.of_captures();
+        let captured = self.asked.span_utc();
         window::closed(resolved, || (first.or(captured.map(|c| c.0)), last.or(captured.map(|c| c.1))))
-    }
-
-    /// First and last instant of the captures whose clock is known.
-    fn of_captures(&self) -> Option<(i64, i64)> {
-        let one = |c: &crate::metrics::Captured<'_>| {
-            let ((offset, _), (first, last)) = (c.dial().to_utc()?, c.extent()?);
-            Some((first.saturating_add(offset), last.saturating_add(offset)))
-        };
-        self.asked.captures.iter().filter_map(one).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-    }
-
-    fn judge(&self, evidence: &Evidence<'_>, window: Option<(i64, i64)>, has_warmup: bool) -> (BTreeSet<String>, Judged) {
-        let scope = Scope { window, ..Scope::default() };
-        let (families, counters) = evidence.counters(self.run, self.asked, &scope);
-        let beside = Beside { families: families.clone(), counters, of_session: false, has_warmup, all_cites: false };
-        (families, evidence.judge(&scope, &beside))
     }
 
     fn verdicts(&self, evidence: &Evidence<'_>, judged: &Judged) -> anyhow::Result<Vec<Said>> {
@@ -227,11 +208,12 @@ impl Asking<'_> {
         Some(Said {
             edge: edge.id.clone(),
             title: edge.title.clone(),
-            unit: edge.unit.clone(),
+            unit: verdict.unit.clone(),
             activity: verdict.activity,
             why: verdict.why.clone(),
             count: verdict.count,
             amount: verdict.amount,
+            counted: table::count(&evidence.edges, verdict),
             request: verdict.request.clone(),
             session: verdict.session.clone(),
             proofs: proofs.collect(),
@@ -320,9 +302,9 @@ impl Asking<'_> {
         match hit.captured.dial().to_utc() {
             Some((offset, _)) => {
                 let at = |ns: i64| rfc3339(ns.saturating_add(offset), 1);
-                format!(" --since {} --until {}", at(placed.window.from()), at(placed.window.to()))
+                format!(" --since {} --until {}{}", at(placed.window.from()), at(placed.window.to()), self.ask.zone())
             }
-            None => " --since start --until end".into(),
+            None => format!(" --since start --until end{}", self.ask.zone()),
         }
     }
 

@@ -6,26 +6,28 @@ mod place;
 mod told;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
 
 use super::exit;
-use super::window::{Flags, Known, Times};
-use crate::metrics::anchors;
+use super::flags::{self, Around, Reading, Runs};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::logged;
+use crate::metrics::read::{self, Read};
 use crate::metrics::workers::{self, Mapped, Worker};
-use crate::query::locate;
+use crate::query::sources;
+use crate::query::window::{Known, Times};
+use crate::query::{Nothing, locate};
 use crate::readiness::windows;
 use crate::render::events::Format;
 #[cfg(feature = "sql")]
 use crate::render::metrics::Value;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run::{self, Options, Run};
+use crate::run::{Options, Run};
 use place::{Events, Placing};
 
 /// List metric captures and their series, print samples, or say what series did in a window.
@@ -33,6 +35,9 @@ use place::{Events, Placing};
 /// A counter's figure is the difference between two samples that are named, with the least and the most that it can have counted in the window;
 /// nothing is extrapolated.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("since", |since| since.help("Start of the window: what series did from the first sample at or after it")))]
+#[command(mut_arg("until", |until| until.help("End of the window: up to the last sample at or before it")))]
+#[command(mut_arg("span", |span| span.default_value("5s")))]
 #[command(after_long_help = "Selectors:
   sglang:cached_tokens_total                     a name, in either spelling (sglang: or sglang_); a histogram's name is all of its series
   'sglang:cached_tokens_total{cache_source=\"device\"}'   also != =~ !~
@@ -54,33 +59,15 @@ Examples:
 Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
 does not cover the window.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// Which series; of several arguments each adds its own.
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
-    /// Start of the window: what series did from the first sample at or after it.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub since: Option<String>,
-    /// End of the window: up to the last sample at or before it.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub until: Option<String>,
-    /// A window that corr.toml declares or the run's records name (warmup, measured, benchmark, teardown, ready:UNIT#N,
-    /// outage:UNIT#N), or `common`: what all captures with
-    /// these series cover; the others limit nothing.
-    #[arg(long, value_name = "NAME")]
-    pub window: Option<String>,
-    /// The window around an event, by its locator as corr prints it (`path:line`), or around the stretch of a figure's citation; `±2s` behind it
-    /// is its --span.
-    #[arg(long, value_name = "LOCATOR", conflicts_with_all = ["since", "until", "window"])]
-    pub around: Option<String>,
-    /// How long before and after the event of --around.
-    #[arg(long, value_name = "DURATION", default_value = "5s")]
-    pub span: String,
+    #[command(flatten)]
+    pub when: flags::Window,
+    #[command(flatten)]
+    pub around: Around,
     /// Divide each counter by the counters of another selector: those of the same endpoint and, where both name one, the same rank, together.
     /// Several are divided by in turn.
     #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["rows", "by", "list"])]
@@ -100,15 +87,11 @@ pub struct Args {
     /// Show at most this many series or samples; 0 shows all.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub limit: usize,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Zone of civil times in --since and --until.
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// A question whose series are found.
@@ -134,11 +117,9 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     if let Some(q) = args.quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
         bail!("--quantiles {q}: a quantile lies between 0 and 1; the 99th percentile is 0.99");
     }
-    let mut runs = vec![args.run.clone()];
-    runs.extend(args.also.iter().cloned());
-    let options = Options { tz: args.tz.clone(), format_of: Vec::new() };
-    let run = run::open(&runs, &options)?;
-    let store = args.store.as_deref();
+    let options = args.reading.options();
+    let store = args.reading.store.as_deref();
+    let run = sources::looked_into(&args.runs.all(), &options, store)?;
     let events = Events::of(&run, &options, store);
     let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
     let (asked, workers, said) = read(&run, &options, store, &events, &all)?;
@@ -161,11 +142,13 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         question.nothing(out)?;
         return Ok(question.code(exit::NOTHING));
     }
-    let times = times(&question, &events)?;
-    if let Some(none) = &times.none {
-        writeln!(err, "corr: {}", terminal(none))?;
-        return Ok(question.code(exit::NOTHING));
-    }
+    let times = match times(&question, &events) {
+        Err(error) if error.is::<Nothing>() => {
+            writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+            return Ok(question.code(exit::NOTHING));
+        }
+        times => times?,
+    };
     if let Some(how) = &times.how {
         writeln!(err, "corr: {}", terminal(how))?;
     }
@@ -215,24 +198,20 @@ impl Windowed<'_> {
     /// What each series did in the window.
     pub fn figures(&self) -> anyhow::Result<Figures> {
         let run = self.run;
+        let owned = |text: Option<&str>| text.map(str::to_owned);
         let args = Args {
-            run: run.arguments.first().cloned().unwrap_or_default(),
+            runs: Runs { run: run.arguments.first().cloned().unwrap_or_default(), also: run.arguments.iter().skip(1).cloned().collect() },
             selectors: Vec::new(),
-            also: run.arguments.iter().skip(1).cloned().collect(),
-            since: self.since.map(str::to_owned),
-            until: self.until.map(str::to_owned),
-            window: self.window.map(str::to_owned),
-            around: None,
-            span: String::new(),
+            when: flags::Window { since: owned(self.since), until: owned(self.until), window: owned(self.window) },
+            around: Around { around: None, span: String::new() },
             per: Vec::new(),
             by: None,
             rows: false,
             quantiles: vec![0.5, 0.9, 0.99],
             list: false,
             limit: 0,
-            store: self.store.map(Path::to_path_buf),
             format: Format::Csv,
-            tz: self.options.tz.clone(),
+            reading: Reading { store: self.store.map(Path::to_path_buf), tz: self.options.tz.clone(), ..Reading::default() },
         };
         let events = Events::of(run, self.options, self.store);
         let (asked, workers, mut said) = read(run, self.options, self.store, &events, &[])?;
@@ -250,9 +229,6 @@ impl Windowed<'_> {
             paint: Paint::default(),
         };
         let times = times(&question, &events)?;
-        if let Some(none) = &times.none {
-            bail!("{none}");
-        }
         let (spans, placed) = Placing { args: &args, run, events: &events, times, now: self.now }.spans(&asked)?;
         said.extend(placed);
         let (rows, short) = question.values(&spans);
@@ -269,29 +245,17 @@ fn read<'r>(
     events: &Events<'_>,
     selectors: &[Selector],
 ) -> anyhow::Result<(Asked<'r>, Vec<Worker>, Vec<String>)> {
-    let mut asked = Asked::by(run, store, selectors);
-    anchors::settle(run, options, store, &mut asked)?;
-    let mut said = asked.notes.clone();
-    if !logged::asked(selectors) {
-        return Ok((asked, Vec::new(), said));
-    }
-    let sources = events.get()?;
-    let mut logged = logged::read(selectors, sources);
-    said.append(&mut logged.said);
-    asked.add_logged(run, logged);
-    Ok((asked, workers::workers(sources.sources.iter().map(|s| &s.owner)), said))
+    let Read { asked, said } = read::read(run, options, store, selectors, false, || events.get())?;
+    let said = asked.notes.iter().cloned().chain(said).collect();
+    // Without logs nothing is asked whose worker would be told.
+    let workers = if logged::asked(selectors) { workers::workers(events.get()?.sources.iter().map(|s| &s.owner)) } else { Vec::new() };
+    Ok((asked, workers, said))
 }
 
 /// The window that the flags say.
 fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> {
     let args = question.args;
-    let flags = Flags {
-        since: args.since.as_deref(),
-        until: args.until.as_deref(),
-        window: args.window.as_deref(),
-        around: args.around.as_deref(),
-        span: &args.span,
-    };
+    let flags = args.around.flags(&args.when);
     let covers = || {
         let mut covers = Covers::default();
         covers.add_hits(&question.hits);
@@ -300,11 +264,11 @@ fn times(question: &Question<'_>, events: &Events<'_>) -> anyhow::Result<Times> 
     };
     let stamp = |event: &str| match question.asked.stamp_of_citation(event) {
         Some(stamp) => stamp,
-        None => locate::stamp(event, events.get()?, &args.run),
+        None => locate::stamp(event, events.get()?, &args.runs.run),
     };
     let known = Known {
         declared: &question.run.declared,
-        phases: &|| Ok(windows::phases(args.window.as_deref(), events.get()?)),
+        phases: &|| windows::phases(flags.window, events.get()?, &|| events.lives()),
         stamp: &stamp,
         covers: &covers,
     };

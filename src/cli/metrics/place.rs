@@ -7,12 +7,14 @@ use anyhow::Context as _;
 
 use super::Args;
 use crate::cli::query::zone_of_flags;
-use crate::cli::window::Times;
 use crate::metrics::asked::{Asked, Captured};
 use crate::metrics::span::{Misplaced, Placed, Span};
 use crate::query::extent::extent;
+use crate::query::phases::Phase;
 use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
+use crate::query::window::Times;
+use crate::readiness::windows;
 use crate::render::shown::rfc3339;
 use crate::run::source::Class;
 use crate::run::{Options, Run};
@@ -37,6 +39,11 @@ impl<'a> Events<'a> {
         }
         self.opened.get().context("the sources of events are not open")
     }
+
+    /// The windows of the run's lives.
+    pub fn lives(&self) -> anyhow::Result<Vec<Phase>> {
+        windows::of_run(self.run, self.get()?, self.options, self.store)
+    }
 }
 
 /// A window that is to be laid on captures.
@@ -52,7 +59,7 @@ impl Placing<'_> {
     /// The window on every capture's clock, `None` where it cannot be laid; and what is to be said of it.
     pub fn spans(&self, asked: &Asked<'_>) -> anyhow::Result<(Vec<Option<Placed>>, Vec<String>)> {
         let mut said = Vec::new();
-        let zone = zone_of_flags(&self.args.tz)?;
+        let zone = zone_of_flags(&self.args.reading.tz)?;
         let context = |start, end| Context { run_start: start, run_end: end, now: self.now, zone, anchors: self.times.anchors.clone() };
         let (start, end) = if self.times.of_run() { self.extent(asked)? } else { (None, None) };
         let shared = if start.is_none() && self.times.of_run() {
@@ -100,12 +107,7 @@ impl Placing<'_> {
                 return Ok(found);
             }
         }
-        let utc = asked.captures.iter().filter_map(|c| {
-            let (offset, _) = c.dial().to_utc()?;
-            let (first, last) = c.extent()?;
-            Some((first.saturating_add(offset), last.saturating_add(offset)))
-        });
-        let both = utc.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let both = asked.span_utc();
         Ok((both.map(|b| b.0), both.map(|b| b.1)))
     }
 }

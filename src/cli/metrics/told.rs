@@ -7,8 +7,9 @@ use anyhow::Context as _;
 use corr_metrics::model::Note;
 use corr_metrics::select::Selector;
 
-use crate::cli::{exit, grouped};
+use crate::cli::exit;
 use crate::metrics::asked::{Asked, Captured, Hit};
+use crate::render::number::grouped;
 use crate::render::safe::terminal;
 use crate::run::Run;
 use crate::run::source::NotRead;
@@ -64,25 +65,10 @@ pub fn nothing(run: &Run, err: &mut dyn Write) -> anyhow::Result<i32> {
 
 /// No series is meant: says which names are near.
 pub fn none_such(asked: &Asked<'_>, selectors: &[Selector], err: &mut dyn Write) -> anyhow::Result<()> {
-    let names: Vec<&str> = asked.captures.iter().flat_map(|c| c.catalogue.families.iter().map(|g| g.name.as_str())).collect();
     for selector in selectors {
-        let near = selector.name().and_then(|name| {
-            let there = names.contains(&name);
-            if there {
-                Some(format!("`{name}` is there, with other labels"))
-            } else {
-                near(name, &names).map(|n| format!("did you mean `{n}`?"))
-            }
-        });
-        let near = near.map_or_else(String::new, |n| format!("; {}", terminal(&n)));
-        writeln!(err, "corr: {}: no such series in {} captures{near}", terminal(&selector.text), asked.captures.len())
-            .context("cannot write to standard error")?;
+        writeln!(err, "corr: {}", terminal(&asked.none_such(selector))).context("cannot write to standard error")?;
     }
     Ok(())
-}
-
-fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
-    crate::run::declared::did_you_mean(name, names).or_else(|| names.iter().find(|n| n.contains(name)).copied())
 }
 
 /// The labels of some series, for an error.

@@ -284,12 +284,7 @@ fn cited(of: &[&Found<'_>]) -> String {
 }
 
 fn whole(run: &str, captures: &[Captured<'_>], panels: Vec<Json>, without: usize) -> Json {
-    let utc = |captured: &Captured<'_>| {
-        let (offset, _) = captured.dial().to_utc()?;
-        let (first, last) = captured.extent()?;
-        Some((first.saturating_add(offset), last.saturating_add(offset)))
-    };
-    let span = captures.iter().filter(|c| !c.is_log()).filter_map(utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let span = captures.iter().filter(|c| !c.is_log()).filter_map(Captured::span_utc).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let time = match span {
         Some((from, to)) => json!({"from": rfc3339(from, 1_000_000), "to": rfc3339(to.saturating_add(1_000_000), 1_000_000)}),
         None => json!({"from": "now-1h", "to": "now"}),

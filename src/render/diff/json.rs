@@ -78,10 +78,11 @@ fn alternatives(answer: &Answer<'_>) -> Vec<Json> {
 
 fn window(side: &Side) -> Json {
     let window = &side.window;
+    let of = if window.flags.is_empty() { "capture" } else { "window" };
     let scraped: Vec<Json> = window
         .scraped
         .iter()
-        .map(|s| json!({"capture": s.capture, "target": s.target, "fraction": s.fraction, "scrapes": s.scrapes, "longest_gap": s.gap}))
+        .map(|s| json!({"capture": s.capture, "target": s.target, "fraction": s.fraction, "fraction_of": of, "scrapes": s.scrapes, "longest_gap": s.gap}))
         .collect();
     json!({
         "asked": window.asked,
@@ -143,6 +144,7 @@ fn said(said: &Said) -> Json {
         .collect();
     json!({
         "activity": said.activity.name(), "why": said.why, "count": said.count, "amount": said.amount, "unit": said.unit,
+        "counted": said.counted,
         "request": to_whom(&said.request), "session": to_whom(&said.session), "proofs": proofs, "counters": counters,
         "missing": said.missing, "reproduce": said.reproduce,
     })

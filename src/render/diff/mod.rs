@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use corr_evidence::verdict::Attribution;
 
 use super::evidence::{UNPROVABLE, attribution, figure};
-use crate::cli::grouped;
 use crate::diff::facts::{self, State};
 use crate::diff::figures;
 use crate::diff::range::{Range, Shown};
@@ -17,6 +16,7 @@ use crate::diff::verdicts::Said;
 use crate::diff::{Diff, Name, Side, Windowed};
 use crate::render::events::Format;
 use crate::render::metrics::{computed, number};
+use crate::render::number::grouped;
 use crate::render::paint::Paint;
 
 /// An answer of `corr diff`.
@@ -79,20 +79,18 @@ fn values(fact: &facts::Compared, which: Name) -> String {
 fn verdict(said: Option<&Said>) -> String {
     let Some(said) = said else { return "its table has no such edge".into() };
     let mut text = said.activity.name().to_string();
-    if let Some(count) = said.count {
-        let of = if said.proofs.iter().any(|p| p.requests > 0) { "requests" } else { "times" };
-        text.push_str(&format!(", {} {of}", grouped(count)));
-    }
-    if let Some(amount) = said.amount {
-        text.push_str(&format!(", {} {}", figure(amount), said.unit));
+    if !said.counted.is_empty() {
+        text.push_str(&format!(", {}", said.counted));
     }
     let moved: Vec<String> = said
         .counters
         .iter()
-        .filter(|c| c.increase > 0.0 || c.before > 0.0)
+        .filter(|c| c.moved())
         .map(|c| {
-            let before = if c.before > 0.0 { format!(", {} before its first sample", figure(c.before)) } else { String::new() };
-            format!("{} of {}: +{}{before}", c.series, c.whose, computed(c.increase))
+            let before =
+                if c.before > 0.0 { format!(", {} before the first sample of a process", figure(c.before)) } else { String::new() };
+            let least = c.increase.map_or("increase unknown".to_string(), |n| format!("at least +{}", computed(n)));
+            format!("{} of {}: {least}{before}", c.series, c.whose)
         })
         .collect();
     if !moved.is_empty() && said.count.is_none() {

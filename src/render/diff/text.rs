@@ -64,7 +64,8 @@ fn scraped(window: &Windowed, paint: Paint, out: &mut dyn Write) -> io::Result<(
         return writeln!(out, "     scraped: no metrics were captured");
     }
     for one in &window.scraped {
-        let share = one.fraction.map_or("unknown".to_string(), |f| format!("{} %", computed((f * 1000.0).floor() / 10.0)));
+        let of = if window.flags.is_empty() { "what the capture covers" } else { "the window" };
+        let share = one.fraction.map_or("unknown".to_string(), |f| format!("{} % of {of}", computed((f * 1000.0).floor() / 10.0)));
         let target = if one.target.is_empty() { &one.capture } else { &one.target };
         let gap = one.gap.as_ref().map_or(String::new(), |gap| format!("; {gap}"));
         let line = format!("scraped: {target} {share}, {} scrapes{gap}", one.scrapes);
@@ -149,7 +150,7 @@ fn verdicts(answer: &Answer<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
                 let line = format!("{}: {}", proof.signal, proof.cites.join(" … "));
                 writeln!(out, "       {}", paint.tone(Tone::Place, &terminal(&line)))?;
             }
-            for counter in said.counters.iter().filter(|c| c.increase > 0.0 || c.before > 0.0) {
+            for counter in said.counters.iter().filter(|c| c.moved()) {
                 writeln!(out, "       {}", paint.tone(Tone::Place, &terminal(&counter.cites.join(" … "))))?;
             }
             writeln!(out, "       {}", paint.tone(Tone::Dim, &terminal(&said.reproduce)))?;

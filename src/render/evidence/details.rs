@@ -8,7 +8,7 @@ use corr_evidence::verdict::{Attribution, Counter, Missing, Proof, Verdict};
 
 use super::json::reproduce;
 use super::{Edged, UNPROVABLE, figure};
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 
@@ -75,7 +75,7 @@ pub fn absent(edged: &Edged<'_>, missing: &Missing) -> Option<String> {
 
 fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(signal) = edged.evidence.edges.get(proof.signal) else { return Ok(()) };
-    writeln!(out, "  {how} {}: {}", terminal(&signal.id), terminal(&proof_words(signal, proof)))?;
+    writeln!(out, "  {how} {}: {}", terminal(&signal.id), terminal(&proof_words(edged, signal, proof)))?;
     let cites: Vec<String> = proof.cites.iter().map(|c| edged.evidence.locator(*c)).collect();
     if !cites.is_empty() {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(&cites.join(" … "))))?;
@@ -83,7 +83,7 @@ fn proof(edged: &Edged<'_>, how: &str, proof: &Proof, paint: Paint, out: &mut dy
     if !signal.does_not_prove.is_empty() {
         writeln!(out, "    does not prove: {}", terminal(&signal.does_not_prove))?;
     }
-    if let Some(command) = reproduce(edged, signal) {
+    if let Some(command) = reproduce(edged, signal, proof) {
         writeln!(out, "    {}", paint.tone(Tone::Dim, &terminal(&command)))?;
     }
     Ok(())
@@ -95,12 +95,17 @@ fn counters(edged: &Edged<'_>, verdict: &Verdict, paint: Paint, out: &mut dyn Wr
     let mut gaps: Vec<(&str, &str)> = Vec::new();
     for counter in verdict.counters.iter().filter(|c| direct(c) || c.moved()) {
         self::counter(edged, counter, paint, out)?;
-        let gap = counter.gap.as_deref().map(|gap| (counter.endpoint.as_str(), gap));
+        // Of what is not known its own words say why.
+        let gap = counter.gap.as_deref().filter(|_| counter.inner.is_some()).map(|gap| (counter.endpoint.as_str(), gap));
         gaps.extend(gap.filter(|gap| !gaps.contains(gap)));
     }
-    let still = verdict.counters.iter().filter(|c| !direct(c) && !c.moved()).count();
+    let others = || verdict.counters.iter().filter(|c| !direct(c) && !c.moved());
+    let (still, unknown) = (others().filter(|c| c.inner.is_some()).count(), others().filter(|c| c.inner.is_none()).count());
     if still > 0 {
         writeln!(out, "  consistent with it, and no proof: {still} more counters, none of which moved")?;
+    }
+    if unknown > 0 {
+        writeln!(out, "  consistent with it, and no proof: {unknown} more counters, of which nothing is known here")?;
     }
     for (endpoint, gap) in gaps {
         writeln!(out, "  {}: {}", terminal(endpoint), terminal(gap))?;
@@ -145,20 +150,42 @@ pub fn attributed(of: &Attribution) -> Vec<String> {
     [first].into_iter().chain(rest.iter().map(reason)).chain(needs).collect()
 }
 
-/// What a signal shows: `40 records of 40 requests, 1 024 tokens`.
-pub fn proof_words(signal: &Signal, proof: &Proof) -> String {
+/// What a signal shows: `40 records of 40 requests, 1 024 tokens`, and which records of it are not those of the window, or are not counted.
+pub fn proof_words(edged: &Edged<'_>, signal: &Signal, proof: &Proof) -> String {
     let amount = proof.amount.map_or(String::new(), |a| format!(", {} {}", figure(a), signal.counts));
     let requests = if proof.requests > 0 { format!(" of {} requests", grouped(proof.requests)) } else { String::new() };
-    format!("{} records{requests}{amount}", grouped(proof.records))
+    let mut text = format!("{} records{requests}{amount}", grouped(proof.records));
+    if proof.outside > 0 {
+        text.push_str(&format!("; {} of these records lie outside of the window", grouped(proof.outside)));
+    }
+    if proof.of_others > 0 {
+        text.push_str(&format!("; {} more in the window are of requests that were first seen outside of it", grouped(proof.of_others)));
+    }
+    for copy in &proof.copies {
+        let name = edged.evidence.sources.sources.get(*copy as usize).map_or("", |s| s.name.as_str());
+        text.push_str(&format!("; {name} holds the same records, which are not counted again"));
+    }
+    text
 }
 
 /// What a counter did: its series, whose it is, and how much it counted.
 pub fn counter_words(signal: &Signal, counter: &Counter) -> String {
-    let most = counter.outer.map_or(String::new(), |most| format!(", at most {}", figure(most)));
+    let unit = &signal.counts;
+    let counted = match (counter.inner, counter.outer) {
+        _ if counter.never_seen && counter.inner.is_some() => format!("0 {unit}, as no scrape has it while its family is there"),
+        (Some(least), Some(most)) if least == most => format!("{} {unit}", figure(least)),
+        (Some(least), Some(most)) => format!("at least {}, at most {} {unit}", figure(least), figure(most)),
+        (Some(least), None) if least > 0.0 => format!("at least {} {unit}", figure(least)),
+        (Some(_), None) => format!("0 {unit} between its first and its last sample"),
+        (None, most) => {
+            let most = most.map_or(String::new(), |most| format!(", at most {} {unit}", figure(most)));
+            format!("unknown, not zero ({}){most}", counter.gap.as_deref().unwrap_or("no two samples of it"))
+        }
+    };
     let base = if counter.base > 0.0 { format!("; {} before the first sample of a process", figure(counter.base)) } else { String::new() };
     let whose = counter.worker.as_ref().map_or(counter.endpoint.clone(), |w| format!("{w} ({})", counter.endpoint));
     let resets = if counter.resets > 0 { format!("; reset {} times", counter.resets) } else { String::new() };
-    format!("{} of {whose}: {} {}{most}{base}{resets}", counter.series, figure(counter.inner), signal.counts)
+    format!("{} of {whose}: {counted}{base}{resets}", counter.series)
 }
 
 /// Shares, and what was held against each other.
@@ -225,14 +252,13 @@ fn joins(edged: &Edged<'_>, out: &mut dyn Write) -> io::Result<()> {
         let source = evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize));
         source.map_or(String::new(), |s| terminal(&s.name).into_owned())
     };
-    let joins = evidence.identity.joins();
-    if !joins.is_empty() {
+    if !edged.judged.joins.is_empty() {
         writeln!(out)?;
     }
-    for join in joins {
+    for join in &edged.judged.joins {
         writeln!(out, "joined by id: {} of {} requests of {} are in {}", join.common, join.requests, name(join.of), name(join.with))?;
     }
-    for (x, requests) in evidence.identity.shared_x_request_ids() {
+    for (x, requests) in &edged.judged.shared {
         let names: Vec<&str> = requests.iter().filter_map(|no| Some(evidence.identity.requests.get(*no)?.name())).collect();
         writeln!(
             out,
@@ -289,7 +315,7 @@ fn unprovable(edged: &Edged<'_>, paint: Paint, out: &mut dyn Write) -> io::Resul
         writeln!(out, "{} by {what}: {}", paint.tone(Tone::Bad, UNPROVABLE), terminal(&edges.join(", ")))?;
         writeln!(out, "  needs: {}", terminal(needs))?;
     }
-    let run = shell(edged.run);
+    let run = edged.source;
     writeln!(out)?;
     writeln!(out, "`corr edges {run} --explain` gives every proof with its citations and what is not there")
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use corr_evidence::definition::{Condition, Literal, Signal};
 use corr_evidence::ledger::Cite;
-use corr_evidence::verdict::{Attribution, Counter, Proof, Verdict};
+use corr_evidence::verdict::{Attribution, Counter, Proof, Summed, Verdict};
 use serde_json::{Value as Json, json};
 
 use super::details::shell;
@@ -44,15 +44,15 @@ fn head(edged: &Edged<'_>) -> Json {
     let of = &edged.judged.population;
     let evidence = edged.evidence;
     let name = |l: usize| evidence.ledgers.get(l).and_then(|l| evidence.sources.sources.get(l.source as usize)).map(|s| s.name.as_str());
-    let joins: Vec<Json> = evidence
-        .identity
-        .joins()
+    let joins: Vec<Json> = edged
+        .judged
+        .joins
         .iter()
         .map(|j| json!({"of": name(j.of), "with": name(j.with), "requests": j.requests, "common": j.common}))
         .collect();
-    let shared: Vec<Json> = evidence
-        .identity
-        .shared_x_request_ids()
+    let shared: Vec<Json> = edged
+        .judged
+        .shared
         .iter()
         .map(|(x, requests)| {
             let names: Vec<&str> = requests.iter().filter_map(|no| Some(evidence.identity.requests.get(*no)?.name())).collect();
@@ -156,6 +156,8 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict) -> Json {
         "count": verdict.count,
         "amount": verdict.amount,
         "unit": verdict.unit,
+        "amount_of": verdict.summed.map(|of| summed(edged, of)),
+        "before_first_sample": (verdict.before > 0.0).then_some(verdict.before),
         "request": to_whom(&verdict.request),
         "session": to_whom(&verdict.session),
         "proofs": verdict.proofs.iter().map(|p| proof(edged, p)).collect::<Vec<_>>(),
@@ -165,6 +167,17 @@ fn edge(edged: &Edged<'_>, verdict: &Verdict) -> Json {
         "missing": missing,
         "beware": edge.beware,
     })
+}
+
+/// Of what an amount is the sum.
+fn summed(edged: &Edged<'_>, of: Summed) -> Json {
+    match of {
+        Summed::Requests(n) => json!({"requests": n}),
+        Summed::Records { signal, records } => {
+            json!({"signal": edged.evidence.edges.get(signal).map(|s| s.id.as_str()), "records": records})
+        }
+        Summed::Counters => json!({"counters": "at least"}),
+    }
 }
 
 fn to_whom(of: &Attribution) -> Json {
@@ -190,6 +203,9 @@ fn proof(edged: &Edged<'_>, proof: &Proof) -> Json {
         "signal": signal.id,
         "instrument": signal.instrument,
         "records": proof.records,
+        "records_outside_window": proof.outside,
+        "records_of_other_windows": proof.of_others,
+        "same_records_in": proof.copies.iter().filter_map(|c| edged.evidence.sources.sources.get(*c as usize)).map(|s| &s.name).collect::<Vec<_>>(),
         "requests": proof.requests,
         "amount": proof.amount,
         "counts": signal.counts,
@@ -198,13 +214,13 @@ fn proof(edged: &Edged<'_>, proof: &Proof) -> Json {
         "each_rank": signal.each_rank,
         "does_not_prove": signal.does_not_prove,
         "cites": proof.cites.iter().map(|c| edged.evidence.locator(*c)).collect::<Vec<_>>(),
-        "reproduce": reproduce(edged, signal),
+        "reproduce": reproduce(edged, signal, proof),
     })
 }
 
 fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
     let Some(signal) = edged.evidence.edges.get(counter.signal) else { return Json::Null };
-    let run = shell(edged.run);
+    let run = edged.source;
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
     // Of a series that never came the family shows that it is not there.
     let asked = if counter.never_seen { signal.metric.as_ref().unwrap_or(&counter.series) } else { &counter.series };
@@ -227,8 +243,8 @@ fn counter(edged: &Edged<'_>, counter: &Counter) -> Json {
     })
 }
 
-/// The command that gives a signal's records.
-pub fn reproduce(edged: &Edged<'_>, signal: &Signal) -> Option<String> {
+/// The command that gives a signal's records, but those of copies.
+pub fn reproduce(edged: &Edged<'_>, signal: &Signal, proof: &Proof) -> Option<String> {
     let kinds = match &signal.kinds[..] {
         [] => return None,
         [only] => format!("kind:{only}"),
@@ -254,8 +270,11 @@ pub fn reproduce(edged: &Edged<'_>, signal: &Signal) -> Option<String> {
     if signal.identity.iter().any(|id| id == "rid") {
         add("NOT rid:HEALTH_CHECK*".into());
     }
+    for copy in proof.copies.iter().filter_map(|c| edged.evidence.sources.sources.get(*c as usize)) {
+        add(format!("NOT source:{}", quote(&copy.key)));
+    }
     let window = edged.window.map_or(String::new(), |(from, to)| format!(" --since {} --until {}", rfc3339(from, 1), rfc3339(to, 1)));
-    Some(format!("corr query {} {}{window}", shell(edged.run), shell(&query)))
+    Some(format!("corr query {} {}{window}", edged.source, shell(&query)))
 }
 
 /// What a condition asks, in the query language.

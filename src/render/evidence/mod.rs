@@ -24,8 +24,10 @@ pub struct Edged<'a> {
     pub judged: &'a Judged,
     /// Only these edges, by number; all if empty.
     pub only: &'a [usize],
-    /// As the user gave it, for commands that reproduce a figure.
+    /// As the user gave it.
     pub run: &'a str,
+    /// The run as an argument of a command, with the flags that it was read with: for commands that reproduce a figure.
+    pub source: &'a str,
     /// What was asked about, in words: `window measured`, `session s-1`.
     pub scope: String,
     pub window: Option<(i64, i64)>,
@@ -76,5 +78,5 @@ pub fn attribution(of: &Attribution) -> String {
 
 /// A number without a needless fraction.
 pub fn figure(n: f64) -> String {
-    if n.fract() == 0.0 && n.abs() < 9e15 { crate::cli::grouped_signed(n) } else { format!("{n}") }
+    if n.fract() == 0.0 && n.abs() < 9e15 { crate::render::number::grouped_signed(n) } else { format!("{n}") }
 }

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::figures::Row;
 use super::table;
-use crate::cli::grouped;
 use crate::render::events::Format;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
 use crate::render::shown::rfc3339;

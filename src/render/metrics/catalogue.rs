@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 
 use super::offsets::ClockOffset;
 use super::{covered, number, seconds, table};
-use crate::cli::grouped;
 use crate::metrics::asked::{Asked, Captured, Hit, title};
 use crate::render::events::Format;
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::{self, terminal};
 
@@ -125,7 +125,7 @@ impl<'a> Catalogued<'a> {
             capture_text(captured, paint, out)?;
             // Of one scrape there is nothing to be covered.
             let covered: Vec<Coverage> = self.covered.get(i).into_iter().flatten().filter(|c| c.scrapes != 1).cloned().collect();
-            covered::text(captured, &covered, paint, out)?;
+            covered::text(captured, &covered, "what the capture covers", paint, out)?;
             writeln!(out)?;
         }
         for offset in &self.offsets {

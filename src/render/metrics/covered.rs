@@ -14,7 +14,8 @@ use crate::render::safe::terminal;
 const GAPS: usize = 8;
 
 /// A line an endpoint, and one a gap.
-pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+/// `of` is what the share is of: `the window`.
+pub fn text(captured: &Captured<'_>, covered: &[Coverage], of: &str, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let dial = captured.dial();
     for one in covered {
         let name = if one.endpoint.is_empty() { "(unnamed)".to_string() } else { terminal(&one.endpoint).into_owned() };
@@ -29,14 +30,18 @@ pub fn text(captured: &Captured<'_>, covered: &[Coverage], paint: Paint, out: &m
         let failed = if one.failed > 0 { format!(", {} failed", one.failed) } else { String::new() };
         writeln!(
             out,
-            "  covered    {name}: {} % of the window, {} scrapes{failed}{every}{known}",
+            "  covered    {name}: {} % of {of}, {} scrapes{failed}{every}{known}",
             computed((one.fraction * 1000.0).floor() / 10.0),
             one.scrapes
         )?;
         for gap in one.gaps.iter().take(GAPS) {
             let mut why = gap.cause.word().to_string();
-            if gap.failures > 0 {
-                why.push_str(&format!(", {} failed scrapes", gap.failures));
+            match gap.failed {
+                Some((from, to)) => {
+                    why.push_str(&format!(", {} from {} to {}", gap.failures, dial.show(from), dial.show(to)));
+                }
+                None if gap.failures > 0 => why.push_str(&format!(", {} failed scrapes", gap.failures)),
+                None => {}
             }
             if gap.fell.0 > 0 {
                 why.push_str(&format!(", {} of {} counters fell", gap.fell.0, gap.fell.1));
@@ -76,6 +81,8 @@ pub fn json(captured: &Captured<'_>, covered: &[Coverage]) -> Json {
                         "length_ns": gap.to.saturating_sub(gap.from),
                         "cause": gap.cause,
                         "failed_scrapes": gap.failures,
+                        "failed_from": gap.failed.map(|(from, _)| dial.show(from)),
+                        "failed_to": gap.failed.map(|(_, to)| dial.show(to)),
                         "counters_fell": gap.fell.0,
                         "counters": gap.fell.1,
                     })

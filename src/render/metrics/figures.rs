@@ -49,7 +49,7 @@ impl Figured<'_> {
             Format::Text => {
                 for (captured, covered) in &self.covered {
                     writeln!(out, "{}", paint.tone(Tone::Place, &terminal(&captured.name)))?;
-                    covered::text(captured, covered, paint, out)?;
+                    covered::text(captured, covered, "the window", paint, out)?;
                 }
                 for offset in &self.offsets {
                     offset.text(out)?;
@@ -182,6 +182,20 @@ pub const COLUMNS: &[&str] = &[
     "capture",
 ];
 
+/// What a counter had counted at its first sample, before which none is, and how that is said; `None` where it was seen before, or had counted nothing.
+fn unseen(first: Sample, start: counter::Edge, appeared: Option<counter::Appearance>) -> Option<(f64, String)> {
+    if let Some(appeared) = appeared {
+        return Some((appeared.value, format!("first seen with {}, which is not in it", computed(appeared.value))));
+    }
+    let stood = start.outside.is_none() && first.value > 0.0;
+    stood.then(|| (first.value, format!("it stood at {} at its first sample, which is not in it", computed(first.value))))
+}
+
+/// What later lives had counted before their first samples.
+fn lives(base: f64) -> String {
+    if base > 0.0 { format!("; {} more before the first sample of later lives", computed(base)) } else { String::new() }
+}
+
 impl Row<'_> {
     /// Some sample of the window says something.
     pub fn answers(&self) -> bool {
@@ -203,8 +217,13 @@ impl Row<'_> {
     pub fn brief(&self) -> String {
         let text = match &self.part.figure {
             Figure::Counter(Counter { answer: counter::Answer::Answered(delta), bracket, .. }) => {
-                let bound = bracket.map_or_else(String::new, |b| format!(" ({})", bracket_words(b)));
-                format!("+{}{bound}", computed(delta.inner.value))
+                // What nobody saw it count may have been counted here as well.
+                let before = unseen(delta.first, delta.start, delta.first_appearance);
+                let bound = bracket.map_or_else(String::new, |(low, high)| {
+                    format!(" ({})", bracket_words((low, high.map(|high| high + before.as_ref().map_or(0.0, |b| b.0)))))
+                });
+                let later = lives(delta.restart_base.value);
+                format!("+{}{bound}{}{later}", computed(delta.inner.value), before.map_or(String::new(), |b| format!("; {}", b.1)))
             }
             Figure::Counter(Counter { answer, bracket, .. }) => {
                 let bound = bracket.and_then(|b| b.1).map_or_else(String::new, |most| format!(" (at most {})", computed(most)));
@@ -213,7 +232,11 @@ impl Row<'_> {
                     counter::Answer::OneSample(_) => "one sample, no difference",
                     _ => "no sample",
                 };
-                format!("{what}{bound}")
+                let before = match answer {
+                    counter::Answer::OneSample(one) => unseen(one.sample, one.start, one.first_appearance),
+                    _ => None,
+                };
+                format!("{what}{bound}{}", before.map_or(String::new(), |b| format!("; {}", b.1)))
             }
             Figure::Gauge(gauge::Answer::Answered(found)) => {
                 let value = |s: &Option<Sample>| s.map_or_else(|| "?".to_string(), |s| number(s.value));
@@ -226,7 +249,11 @@ impl Row<'_> {
                 histogram::Answer::Answered(buckets) => {
                     let n = buckets.buckets.last().map_or(0.0, |b| b.cumulative.count);
                     let quantiles: Vec<String> = found.quantiles.iter().map(quantile_words).collect();
-                    format!("{} observations; {}", computed(n), quantiles.join("; "))
+                    let count = found.mean.as_ref().ok().map(|mean| &mean.count);
+                    let before =
+                        count.and_then(|c| unseen(c.first, c.start, c.first_appearance)).map_or(String::new(), |b| format!("; {}", b.1));
+                    let later = lives(buckets.buckets.last().map_or(0.0, |b| b.restart_base));
+                    format!("{} observations; {}{before}{later}", computed(n), quantiles.join("; "))
                 }
                 histogram::Answer::Refused(refusal) => refusal.words().into(),
                 histogram::Answer::OneSample { .. } => "one scrape, no difference".into(),

@@ -28,6 +28,8 @@ pub struct Unit {
     pub numbers: Vec<usize>,
     /// Of each run the number of the outage before it, from 1.
     pub outages: Vec<Option<usize>>,
+    /// Of each run the number of the one before it.
+    pub before: Vec<usize>,
     /// Runs outside what was asked about.
     pub outside: usize,
 }
@@ -55,6 +57,7 @@ impl Unit {
             name: windows::name_of(all, unit),
             numbers: kept.iter().map(|at| at + 1).collect(),
             outages: kept.iter().map(|at| numbered.get(*at).copied().flatten()).collect(),
+            before: kept.iter().map(|at| windows::before(unit, *at)).collect(),
             outside: unit.invocations.len() - kept.len(),
             unit: shown,
         }

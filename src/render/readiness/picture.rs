@@ -227,7 +227,7 @@ mod tests {
         }
         let unit = machine.history().units.remove(0);
         let runs = unit.invocations.len();
-        Unit { unit, name: name.into(), numbers: (1..=runs).collect(), outages: vec![None; runs], outside: 0 }
+        Unit { unit, name: name.into(), numbers: (1..=runs).collect(), outages: vec![None; runs], before: (0..runs).collect(), outside: 0 }
     }
 
     #[test]

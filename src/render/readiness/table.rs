@@ -3,26 +3,24 @@
 use std::io::{self, Write};
 
 use corr_readiness::Instant;
-use corr_readiness::time::Length;
+use corr_readiness::time::{Length, seconds_down, seconds_up};
 
 use super::{Lives, words};
 use crate::render::safe::{csv_field, markdown_cell};
-use crate::render::shown::rfc3339;
 
 /// The earliest and the latest moment of an instant, as times; empty where unbounded.
 fn bounds(instant: &Instant) -> [String; 2] {
-    let time = |ns: Option<i64>| ns.map_or(String::new(), |ns| rfc3339(ns, 1_000));
+    let time = |ns: Option<i64>, up: bool| ns.map_or(String::new(), |ns| words::moment(ns, 1_000, up));
     [
-        time(instant.lower().and_then(|mark| mark.wall).map(|wall| wall.start)),
-        time(instant.upper().and_then(|mark| mark.wall).map(|wall| wall.end)),
+        time(instant.lower().and_then(|mark| mark.wall).map(|wall| wall.start), false),
+        time(instant.upper().and_then(|mark| mark.wall).map(|wall| wall.end), true),
     ]
 }
 
 /// Seconds at least and at most; empty where unknown.
 fn seconds(length: Option<&Result<Length, String>>) -> [String; 2] {
-    let text = |ns: Option<i64>| ns.map_or(String::new(), words::seconds);
     match length {
-        Some(Ok(length)) => [text(length.least), text(length.most)],
+        Some(Ok(length)) => [length.least.map_or(String::new(), seconds_down), length.most.map_or(String::new(), seconds_up)],
         _ => [String::new(), String::new()],
     }
 }

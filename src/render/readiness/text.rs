@@ -8,7 +8,7 @@ use corr_readiness::history::{Invocation, Opened};
 use corr_readiness::time::Length;
 
 use super::{Lives, Unit, picture, words};
-use crate::cli::{counted, grouped};
+use crate::render::number::{counted, grouped};
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 
@@ -162,9 +162,14 @@ fn lengths(run: &Invocation, out: &mut dyn Write) -> io::Result<()> {
 
 fn outage(lives: &Lives<'_>, unit: &Unit, at: usize, run: &Invocation, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let Some(outage) = &run.outage else { return Ok(()) };
-    let name = match unit.outages.get(at).copied().flatten() {
-        Some(number) => format!("window outage:{}#{number}", unit.name),
-        None => String::new(),
+    let number = unit.numbers.get(at).copied().unwrap_or_default();
+    let name = match (&outage.window, unit.outages.get(at).copied().flatten()) {
+        (Some(away), Some(named)) => {
+            let cites: Vec<Cite> = [Some(away.since), away.until].into_iter().flatten().map(|mark| mark.cite).collect();
+            let (says, took) = (words::away(away, unit.before.get(at).copied().unwrap_or_default(), number), words::away_length(away));
+            format!("window outage:{}#{named} {says}, {took}{}", unit.name, places(lives, &cites))
+        }
+        _ => String::new(),
     };
     fact(out, &paint.tone(Tone::Warn, &format!("{:<NAME$}", "outage")), &terminal(&name))?;
     let all = [

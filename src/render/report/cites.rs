@@ -1,8 +1,8 @@
 //! Citations that open their record in place.
 
-use crate::cli::grouped;
 use crate::render::evidence::shell;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::report::{Cite, Records};
 
 /// Citations one after the other.
@@ -38,7 +38,7 @@ pub fn one(html: &mut Html, cite: &Cite, records: &Records) {
             if !cite.open.is_empty() {
                 html.with_text("code", &[], &cite.text).raw("<br>");
             }
-            command(html, cite);
+            command(html, cite, records);
         });
     });
 }
@@ -49,7 +49,7 @@ fn label(text: &str) -> &str {
     place.trim_end_matches('/').rsplit('/').next().unwrap_or(place)
 }
 
-fn command(html: &mut Html, cite: &Cite) {
-    let open = if cite.open.is_empty() { format!("corr show {}", shell(&cite.text)) } else { cite.open.clone() };
+fn command(html: &mut Html, cite: &Cite, records: &Records) {
+    let open = if cite.open.is_empty() { format!("corr show {}{}", shell(&cite.text), records.flags) } else { cite.open.clone() };
     html.with_text("code", &[("class", "command")], &open);
 }

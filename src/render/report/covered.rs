@@ -1,14 +1,18 @@
 //! What was read and how the run was configured.
 
 use super::{cites, instant, panel, table};
-use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::metrics::computed;
+use crate::render::number::grouped;
 use crate::report::{CaptureRow, Covered, Disagreement, EndpointRow, FactRow, Facts, Records};
 
 /// What was read, what it covers, what is missing.
 pub fn coverage(covered: &Covered) -> Html {
     panel("coverage", "What was read", |html| {
         not_read(html, covered);
+        for note in &covered.notes {
+            html.with_text("p", &[("class", "note")], note);
+        }
         if !covered.assumed.is_empty() {
             html.element("p", &[("class", "warn")], |html| {
                 html.raw("<b>Zone assumed</b> for ").text(&covered.assumed.join(", "));
@@ -73,7 +77,11 @@ fn captures(html: &mut Html, all: &[CaptureRow]) {
                         html.with_text("code", &[], &row.name);
                     });
                     html.with_text("td", &[], &endpoint.name);
-                    html.with_text("td", &[("class", "n")], &format!("{:.1} %", endpoint.fraction * 100.0));
+                    html.with_text(
+                        "td",
+                        &[("class", "n")],
+                        &format!("{} % of {}", computed((endpoint.fraction * 1000.0).floor() / 10.0), row.share_of),
+                    );
                     html.with_text("td", &[("class", "n")], &grouped(endpoint.scrapes));
                     html.with_text("td", &[("class", "n")], &grouped(endpoint.failed));
                     html.element("td", &[], |html| gaps(html, endpoint));

@@ -42,8 +42,8 @@ fn series(plots: &Plots) -> Json {
             .collect();
         json!({
             "family": plot.family, "capture": plot.capture, "what": plot.what, "origin_ns": origin, "unit_of_time": "us", "lines": lines,
-            "lines_left_out": plot.lines_left_out, "gaps": plot.gaps, "note": plot.note,
+            "lines_left_out": plot.lines_left_out, "gaps": plot.gaps, "gaps_left_out": plot.gaps_left_out, "note": plot.note,
         })
     };
-    json!({"plots": plots.plots.iter().map(plot).collect::<Vec<_>>(), "left_out": plots.left_out, "marks": plots.marks})
+    json!({"plots": plots.plots.iter().map(plot).collect::<Vec<_>>(), "left_out": plots.left_out, "none": plots.none, "marks": plots.marks})
 }

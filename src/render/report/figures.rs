@@ -1,8 +1,8 @@
 //! Latency and cache figures, each with where it comes from.
 
 use super::{cites, panel, table};
-use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::report::{Figures, Records};
 
 /// Tables by what figures are about.

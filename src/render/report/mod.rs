@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 
 use super::html::Html;
 use super::shown::rfc3339;
-use crate::cli::grouped;
+use crate::render::number::grouped;
 use crate::report::{Head, Report};
 
 /// Everything about how a page looks.
@@ -35,17 +35,20 @@ pub const STYLE: &str = include_str!("page.css");
 /// What makes tables filter and zoom; without it they are whole.
 pub const SCRIPT: &str = include_str!("page.js");
 
+/// How every page of a report begins: what begins otherwise is none, and is not written over.
+pub const BEGIN: &str = "<!DOCTYPE html>\n<html lang=\"en\" data-corr=\"report\">";
+
 /// The whole page.
 pub fn page(report: &Report) -> String {
     let mut html = Html::new();
     html.raw("<!DOCTYPE html>\n");
-    html.element("html", &[("lang", "en")], |html| {
+    html.element("html", &[("lang", "en"), ("data-corr", "report")], |html| {
         head(html, &report.head.run);
         html.element("body", &[], |html| {
             html.raw("<a class=\"skip\" href=\"#main\">to the report</a>");
-            html.push(&masthead(report));
+            html.push(&masthead(report, report.head.window_words.as_deref()));
             html.element("main", &[("id", "main")], |html| {
-                for (_, _, panel) in panels(report) {
+                for panel in panels(report) {
                     html.push(&panel).raw("\n");
                 }
             });
@@ -59,19 +62,19 @@ pub fn page(report: &Report) -> String {
     page
 }
 
-/// The panels by anchor and title.
-fn panels(report: &Report) -> Vec<(&'static str, &'static str, Html)> {
+/// The panels, in their order on the page.
+fn panels(report: &Report) -> [Html; 8] {
     let Report { covered, facts: known, pipeline: path, lives: servers, timeline: rows, series: plots, figures: numbers, records, head } =
         report;
-    vec![
-        ("coverage", "Coverage", coverage(covered)),
-        ("pipeline", "Cache path", pipeline(path, records)),
-        ("unprovable", "Unprovable", unprovable(path)),
-        ("lives", "Servers", lives(servers, head.axis, records)),
-        ("timeline", "Timeline", timeline(rows, head.axis, records)),
-        ("series", "Series", series(plots, head.axis)),
-        ("figures", "Latency and cache", figures(numbers, records)),
-        ("facts", "Configuration", facts(known, records)),
+    [
+        coverage(covered),
+        pipeline(path, records),
+        unprovable(path),
+        lives(servers, head.axis, records),
+        timeline(rows, head.axis, records, true),
+        series(plots, head.axis),
+        figures(numbers, records),
+        facts(known, records),
     ]
 }
 
@@ -94,9 +97,9 @@ fn head(html: &mut Html, run: &str) {
     });
 }
 
-/// Title, window, and what the report amounts to in a few words.
-pub fn masthead(report: &Report) -> Html {
-    let Head { run, asked, window_words, axis, .. } = &report.head;
+/// Title, window, and what the report amounts to in a few words. `window` is what its window resolved to, and what says so.
+pub fn masthead(report: &Report, window: Option<&str>) -> Html {
+    let Head { run, asked, axis, .. } = &report.head;
     let mut html = Html::new();
     html.element("header", &[("class", "masthead")], |html| {
         html.element("h1", &[], |html| {
@@ -104,7 +107,7 @@ pub fn masthead(report: &Report) -> Html {
         });
         html.element("p", &[("class", "asked")], |html| {
             html.text(asked);
-            match (window_words, axis) {
+            match (window, axis) {
                 (Some(words), _) => {
                     html.raw(" · ").text(words);
                 }
@@ -189,8 +192,12 @@ pub fn foot(report: &Report) -> Html {
         }
         html.raw(
             "<p>Times are UTC. A time that ends in <code>?</code> instead of <code>Z</code> has an assumed zone; <code>~</code> stands before the time of the \
-             stamped record before one without a stamp. Prompts, responses, header values and credentials are withheld.</p>",
+             stamped record before one without a stamp. ",
         );
+        html.raw(match report.head.bodies {
+            false => "Prompts, responses, header values and credentials are withheld.</p>",
+            true => "<b>Prompts, responses, header values and credentials are shown</b> in events and records.</p>",
+        });
     });
     html
 }

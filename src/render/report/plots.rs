@@ -6,9 +6,9 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 
 use super::{cites, panel};
-use crate::cli::grouped;
 use crate::render::html::Html;
 use crate::render::metrics::computed;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 use crate::report::{GapRow, Plot, PlotMark, Plots, Records};
 
@@ -32,6 +32,11 @@ const GAPS: usize = 8;
 /// All plots.
 pub fn series(plots: &Plots, axis: Option<(i64, i64)>) -> Html {
     panel("series", "Series", |html| {
+        for why in &plots.none {
+            html.element("p", &[("class", "warn")], |html| {
+                html.raw("<b>Not drawn:</b> ").text(why);
+            });
+        }
         let Some(axis) = axis.filter(|_| !plots.plots.is_empty()) else {
             html.raw("<p>No series has a sample here.</p>");
             return;
@@ -93,7 +98,7 @@ fn figure(html: &mut Html, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) {
                 html.text(&grouped(plot.lines_left_out)).raw(" more series of this family are left out, those that move first.");
             });
         }
-        gaps(html, &plot.gaps);
+        gaps(html, &plot.gaps, plot.gaps_left_out);
         if let Some(note) = &plot.note {
             html.with_text("p", &[("class", "note")], note);
         }
@@ -113,7 +118,7 @@ fn key(html: &mut Html, i: usize, joined: bool) {
     });
 }
 
-fn gaps(html: &mut Html, gaps: &[GapRow]) {
+fn gaps(html: &mut Html, gaps: &[GapRow], left_out: u64) {
     if gaps.is_empty() {
         return;
     }
@@ -122,8 +127,12 @@ fn gaps(html: &mut Html, gaps: &[GapRow]) {
         for (i, gap) in gaps.iter().take(GAPS).enumerate() {
             html.raw(if i > 0 { "; " } else { "" }).text(&gap.words).raw(": ").text(&gap.cause);
         }
-        if gaps.len() > GAPS {
-            html.raw("; and ").text(&grouped((gaps.len() - GAPS) as u64)).raw(" more");
+        let more = gaps.len().saturating_sub(GAPS) as u64 + left_out;
+        if more > 0 {
+            html.raw("; and ").text(&grouped(more)).raw(" more");
+        }
+        if left_out > 0 {
+            html.raw(", of which the ").text(&grouped(left_out)).raw(" shortest are not drawn");
         }
     });
 }
@@ -145,7 +154,7 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
     // Seconds since the axis began: what is drawn needs no more digits than that.
     let seconds = |at: i64| at.saturating_sub(axis.0) as f64 / 1e9;
     let length = seconds(axis.1).max(1e-9);
-    let (low, high) = range(plot);
+    let Some((low, high)) = range(plot) else { return Err("its values are too large for one axis".into()) };
     let ticks = ticks(axis);
     let points: Vec<f64> = ticks.iter().map(|at| seconds(*at)).collect();
     let step = ticks.iter().zip(ticks.iter().skip(1)).map(|(a, b)| b.saturating_sub(*a)).next().unwrap_or(1_000_000_000);
@@ -155,7 +164,7 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
         .margin_left(4)
         .x_label_area_size(44)
         .y_label_area_size(130)
-        .build_cartesian_2d(Axis { length, points }, low..high)?;
+        .build_cartesian_2d(Axis { from: 0.0, to: length, points }, Axis { from: low, to: high, points: levels(low, high) })?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -163,7 +172,6 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
         .light_line_style(MESH.mix(0.0))
         .axis_style(INK.stroke_width(2))
         .label_style(("sans-serif", 24).into_font().color(&INK))
-        .y_labels(5)
         .y_label_formatter(&|value| computed(*value))
         .x_label_formatter(&|at| clock(axis.0.saturating_add((*at * 1e9).round() as i64), step))
         .draw()?;
@@ -201,9 +209,11 @@ fn draw(root: &Area<'_>, plot: &Plot, marks: &[PlotMark], axis: (i64, i64)) -> R
     Ok(())
 }
 
-/// Seconds since the report's axis began, labelled at points that are round as times of day.
+/// Seconds since the report's axis began, or values, labelled at points that are chosen here: those of the plotting library are without end, or tens of
+/// thousands, where two numbers next to each other are all there is to show.
 struct Axis {
-    length: f64,
+    from: f64,
+    to: f64,
     points: Vec<f64>,
 }
 
@@ -212,7 +222,7 @@ impl Ranged for Axis {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (left, right): (i32, i32)) -> i32 {
-        left + (value / self.length * f64::from(right - left)).round() as i32
+        left + ((value - self.from) / (self.to - self.from) * f64::from(right - left)).round() as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
@@ -220,7 +230,7 @@ impl Ranged for Axis {
     }
 
     fn range(&self) -> std::ops::Range<f64> {
-        0.0..self.length
+        self.from..self.to
     }
 }
 
@@ -238,12 +248,31 @@ fn letter(mark: &str) -> &'static str {
     }
 }
 
-/// From the least to the greatest value; from zero where none is below.
-fn range(plot: &Plot) -> (f64, f64) {
+/// From the least to the greatest value; from zero where none is below. `None` where that is no number.
+fn range(plot: &Plot) -> Option<(f64, f64)> {
     let values = || plot.lines.iter().flat_map(|line| line.pieces.iter().flatten()).map(|point| point.1);
     let low = values().fold(0.0f64, f64::min);
     let high = values().fold(f64::MIN, f64::max).max(low);
-    if high > low { (low, low + (high - low) * 1.05) } else { (low, low + low.abs().max(1.0)) }
+    let top = if high > low { low + (high - low) * 1.05 } else { low + low.abs().max(1.0) };
+    (top - low).is_finite().then_some((low, top))
+}
+
+/// Labels of values, at most.
+const LEVELS: u8 = 5;
+
+/// Values that are labelled: round ones.
+fn levels(low: f64, high: f64) -> Vec<f64> {
+    let length = high - low;
+    let exponent = (length / f64::from(LEVELS)).log10().floor();
+    // By a power of ten that is whole: 3 / 10 is 0.3, and 3 × 0.1 is not.
+    let power = 10f64.powf(exponent.abs());
+    let of = |whole: f64| if exponent < 0.0 { whole / power } else { whole * power };
+    let Some(unit) = [1.0, 2.0, 5.0, 10.0].into_iter().find(|unit| length / of(*unit) <= f64::from(LEVELS)) else { return vec![low] };
+    let first = (low / of(unit)).ceil();
+    let all = (0..=LEVELS).map(|i| of((first + f64::from(i)) * unit));
+    let mut points: Vec<f64> = all.filter(|value| (low..=high).contains(value)).collect();
+    points.dedup();
+    points
 }
 
 const SECOND: i64 = 1_000_000_000;
@@ -297,6 +326,42 @@ mod tests {
         assert!((5..=10).contains(&found.len()), "{found:?}");
         assert_eq!(clock(from, 100_000_000), "19:20:00.300");
         assert!(ticks((0, i64::MAX)).len() <= 11);
+    }
+
+    #[test]
+    fn values_that_no_axis_holds_are_said() {
+        use crate::report::PlotLine;
+        let drawn = |values: &[f64]| {
+            let piece = (0i64..).map(|i| i * SECOND).zip(values.iter().copied()).collect();
+            let line = PlotLine { pieces: vec![piece], joined: true, ..PlotLine::default() };
+            picture(&Plot { lines: vec![line], ..Plot::default() }, &[], (0, 20 * SECOND))
+        };
+        let refused = Err("its values are too large for one axis".to_string());
+        assert_eq!(drawn(&[0.0, f64::MAX]), refused);
+        assert_eq!(drawn(&[f64::MAX]), refused);
+        assert_eq!(drawn(&[-1e308, 1e308]), refused);
+        assert_eq!(drawn(&[1.0, f64::INFINITY]), refused);
+        // 1.05 times as much is a number still.
+        assert!(drawn(&[0.0, 1.7e308]).is_ok_and(|svg| svg.contains("#0072B2")));
+        assert!(drawn(&[-f64::MAX]).is_ok());
+        // Numbers next to each other have few labels too.
+        for values in [[-471.3671552180965f64; 2], [-3.7584839754678915e261; 2], [1e-300; 2], [5e-324, 0.0]] {
+            let svg = drawn(&[values[0], values[1].next_up()]).expect("a picture");
+            assert!(svg.matches("<text").count() < 20, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_labelled_at_round_ones() {
+        assert_eq!(levels(0.0, 105.0), [0.0, 50.0, 100.0]);
+        assert_eq!(levels(0.0, 1.0), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        assert_eq!(levels(0.0, 0.315), [0.0, 0.1, 0.2, 0.3]);
+        assert_eq!(levels(-1.3, 2.4), [-1.0, 0.0, 1.0, 2.0]);
+        assert_eq!(levels(0.0, 8_400.0), [0.0, 2_000.0, 4_000.0, 6_000.0, 8_000.0]);
+        assert_eq!(levels(1.0, 1.0f64.next_up()).len(), 2);
+        for (low, high) in [(0.0, 1.7e308), (-1e300, (-1e300f64).next_up()), (0.0, 5e-324), (-f64::MAX, 0.0)] {
+            assert!((1..=6).contains(&levels(low, high).len()), "{low} {high} {:?}", levels(low, high));
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{cites, day, panel, short};
-use crate::cli::grouped;
 use crate::render::html::Html;
+use crate::render::number::grouped;
 use crate::render::shown::rfc3339;
 use crate::report::{EventRow, Records, Timeline};
 
@@ -15,13 +15,15 @@ const BASE: f64 = 78.0;
 /// Sources that can be chosen one by one; of more the search does.
 const SOURCES: usize = 200;
 
-/// The picture, what filters it, and the rows.
-pub fn timeline(timeline: &Timeline, axis: Option<(i64, i64)>, records: &Records) -> Html {
+/// The picture, what filters it where the page has the script that does, and the rows.
+pub fn timeline(timeline: &Timeline, axis: Option<(i64, i64)>, records: &Records, filtered: bool) -> Html {
     let day = day(axis);
     panel("timeline", "Timeline", |html| {
         html.element("p", &[], |html| summary(html, timeline));
-        density(html, timeline, axis);
-        controls(html, timeline, axis);
+        density(html, timeline, axis, filtered);
+        if filtered {
+            controls(html, timeline, axis);
+        }
         html.element("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Timeline")], |html| {
             html.element("table", &[("class", "timeline"), ("id", "rows")], |html| {
                 html.element("thead", &[], |html| {
@@ -56,7 +58,7 @@ fn summary(html: &mut Html, timeline: &Timeline) {
 }
 
 /// Events by column: all of them, and of these what is serious.
-fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
+fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>, filtered: bool) {
     let density = &timeline.density;
     let most = density.events.iter().copied().max().unwrap_or(0);
     let Some((from, to)) = axis.filter(|_| most > 0) else { return };
@@ -83,10 +85,11 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
             }
             let mut last = String::new();
             for mark in timeline.rows.iter().filter(|row| row.mark.is_some()) {
-                let Some((at, _)) = mark.span else { continue };
+                // What began before the window would seem to begin at its edge.
+                let Some((at, _)) = mark.span.filter(|(at, _)| (from..=to).contains(at)) else { continue };
                 let share = at.saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
                 let class = if mark.mark == Some("failure") { "tick serious" } else { "tick" };
-                let x = format!("{:.0}", (share.clamp(0.0, 1.0) * WIDTH - 1.0).max(0.0));
+                let x = format!("{:.0}", (share * WIDTH - 1.0).max(0.0));
                 // A second one in the same place would not be seen.
                 if std::mem::replace(&mut last, x.clone()) == x {
                     continue;
@@ -95,7 +98,9 @@ fn density(html: &mut Html, timeline: &Timeline, axis: Option<(i64, i64)>) {
                     html.with_text("title", &[], &format!("{}: {} {} {}", mark.mark.unwrap_or(""), mark.time, mark.who, mark.kind));
                 });
             }
-            html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            if filtered {
+                html.raw("<rect id=\"brush\" class=\"brush\" display=\"none\" x=\"0\" y=\"8\" width=\"1000\" height=\"70\"/>");
+            }
             html.raw("<line class=\"base\" x1=\"0\" y1=\"78\" x2=\"1000\" y2=\"78\"/>");
         });
         html.element("figcaption", &[], |html| {
@@ -189,4 +194,22 @@ fn row(html: &mut Html, event: &EventRow, axis: Option<(i64, i64)>, day: Option<
         });
         html.element("td", &[("class", "where")], |html| cites::cites(html, &event.cites, records));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Density;
+
+    #[test]
+    fn ticks_are_of_marks_inside() {
+        let mark = |at: i64| EventRow { span: Some((at, at + 1)), mark: Some("ready"), ..EventRow::default() };
+        let density = Density { from: 1_000, width: 100, events: vec![1; 10], serious: vec![0; 10], unstamped: 0 };
+        let timeline = Timeline { rows: vec![mark(0), mark(1_500), mark(9_000)], density, ..Timeline::default() };
+        let mut html = Html::new();
+        super::density(&mut html, &timeline, Some((1_000, 2_000)), false);
+        let html = html.into_string();
+        assert_eq!(html.matches("class=\"tick").count(), 1, "{html}");
+        assert!(html.contains("class=\"tick\" x=\"499\""), "the middle of 1000, and half of its width before: {html}");
+    }
 }

@@ -6,7 +6,7 @@ use corr_parsers::clock::{Clock, How};
 use corr_parsers::stamp::Stamp;
 
 use super::{Metrics, Report, duration, format_of, resolution, score_of};
-use crate::cli::{counted, grouped};
+use crate::render::number::{counted, grouped};
 use crate::render::paint::{Paint, Tone};
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;

@@ -68,7 +68,7 @@ pub struct Seen {
     pub zoned: bool,
 }
 
-/// The date of the batch script that a sweep log begins with (formats/tachometer.md 2.2): it names the zone of the host whose clock the naive
+/// The date of the batch script that a sweep log begins with: it names the zone of the host whose clock the naive
 /// stamps are of.
 #[derive(Clone, Copy, Debug)]
 pub struct HostDate {

@@ -1,6 +1,6 @@
 //! Which offset explains pairs of one moment told by two clocks, and how well.
 
-use corr_parsers::clock::{Clock, How, Rule};
+use corr_parsers::clock::{Clock, How, NamedZone, Rule};
 use corr_parsers::stamp::SECOND;
 
 use super::facts::{From, Pair};
@@ -53,30 +53,28 @@ impl Fit {
 }
 
 /// Zones whose offset changes in the year, one for each rule that servers run under.
-const DST_ZONES: &[chrono_tz::Tz] = &[
-    chrono_tz::America::Los_Angeles,
-    chrono_tz::America::Denver,
-    chrono_tz::America::Chicago,
-    chrono_tz::America::New_York,
-    chrono_tz::America::Halifax,
-    chrono_tz::Europe::London,
-    chrono_tz::Europe::Berlin,
-    chrono_tz::Europe::Helsinki,
-    chrono_tz::Asia::Jerusalem,
-    chrono_tz::Australia::Sydney,
-    chrono_tz::Pacific::Auckland,
+const DST_ZONES: &[&str] = &[
+    "America/Los_Angeles",
+    "America/Denver",
+    "America/Chicago",
+    "America/New_York",
+    "America/Halifax",
+    "Europe/London",
+    "Europe/Berlin",
+    "Europe/Helsinki",
+    "Asia/Jerusalem",
+    "Australia/Sydney",
+    "Pacific/Auckland",
 ];
 
 /// A zone with DST that explains pairs which no single offset does.
 pub fn with_dst(pairs: &[Pair], from: From, how: How) -> Option<Clock> {
-    use chrono::{Offset, TimeZone};
     let (low, high) = from.bounds();
-    for zone in DST_ZONES {
+    for zone in DST_ZONES.iter().filter_map(|name| NamedZone::get(name)) {
         let mut residual: Option<(i64, i64)> = None;
         let mut hold = 0;
         for pair in pairs {
-            let utc = chrono::DateTime::from_timestamp_nanos(pair.utc).naive_utc();
-            let east = i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc());
+            let east = i64::from(zone.east(pair.utc));
             let rest = pair.utc.saturating_sub(pair.civil).saturating_add(east * SECOND);
             if (low * SECOND..=high * SECOND).contains(&rest) {
                 hold += 1;
@@ -85,7 +83,7 @@ pub fn with_dst(pairs: &[Pair], from: From, how: How) -> Option<Clock> {
         }
         if hold as f64 >= SHARE * pairs.len() as f64 {
             let evidence = format!("the offset changes as the daylight-saving time of {} does, by {}", zone.name(), from.about());
-            return Some(Clock { rule: Rule::Named(*zone), how, evidence, residual, pairs: (pairs.len(), hold), ..Clock::assumed() });
+            return Some(Clock { rule: Rule::Named(zone), how, evidence, residual, pairs: (pairs.len(), hold), ..Clock::assumed() });
         }
     }
     None
@@ -208,7 +206,7 @@ mod tests {
         let winter = Pair { utc: 1_767_225_600 * SECOND, civil: (1_767_225_600 - 8 * 3600) * SECOND };
         let summer = Pair { utc: 1_782_864_000 * SECOND, civil: (1_782_864_000 - 7 * 3600) * SECOND };
         let clock = with_dst(&[winter, summer, summer], From::Envelope, How::Envelope).unwrap();
-        assert_eq!((clock.rule, clock.pairs), (Rule::Named(chrono_tz::America::Los_Angeles), (3, 3)));
+        assert_eq!((clock.rule, clock.pairs), (Rule::Named(NamedZone::get("America/Los_Angeles").unwrap()), (3, 3)));
         // Two offsets that no zone alternates between.
         let other = Pair { civil: summer.civil + 5 * 3600 * SECOND, ..summer };
         assert!(with_dst(&[winter, other, summer], From::Envelope, How::Envelope).is_none());

@@ -1,4 +1,4 @@
-//! The year of the last entry, for stamps without one (formats/journald.md 2.6).
+//! The year of the last entry, for stamps without one.
 
 use std::ops::ControlFlow;
 

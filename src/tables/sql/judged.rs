@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use corr_evidence::scope::Scope;
 use corr_evidence::verdict::Attribution;
 use corr_readiness::{Instant, Mark};
 use corr_sql::{Give, Wanted};
 
 use super::sheet::{Cell, Sheet};
 use super::{Asking, captures, columns};
-use crate::evidence::{Beside, Evidence};
-use crate::query::phases;
+use crate::evidence::Evidence;
 use crate::readiness::places::Places;
 use crate::readiness::{self};
 use crate::render::evidence::attribution;
@@ -78,10 +76,7 @@ pub fn verdicts(asking: &Asking, wanted: &Wanted, give: &mut Give<'_>) -> Result
     let sources = asking.sources()?;
     let evidence = Evidence::gather(sources, None).map_err(|e| format!("{e:#}"))?;
     let asked = captures::open(asking)?;
-    let scope = Scope::default();
-    let (families, counters) = evidence.counters(asking.run()?, &asked, &scope);
-    let has_warmup = phases::all(&sources.sources).iter().any(|p| p.name == "warmup");
-    let judged = evidence.judge(&scope, &Beside { families, counters, has_warmup, ..Beside::default() });
+    let judged = evidence.judge_of(asking.run()?, &asked, None, None, None).map_err(|e| e.to_string())?;
     evidence.not_read.iter().for_each(|file| asking.lost(format!("{}: {}", file.name, file.why)));
     let mut sheet = Sheet::new(columns::of("verdicts"), give);
     for verdict in &judged.verdicts {

@@ -23,13 +23,10 @@ use super::sheet::{Maps, map_type};
 use crate::query::sources::Asked;
 use crate::render::shown::visible_text;
 use crate::run::events::{self, Facts, Start};
-use crate::store::columns::{Type, column_name};
+use crate::store::columns::{EXACT, Type, column_name};
 use crate::store::open::COLUMNS;
 use crate::store::segment::{self, SegmentMeta};
 use crate::store::update::cut;
-
-/// Whole numbers up to this are doubles without loss.
-const EXACT: i64 = 1 << 53;
 
 /// What is known of a field over all segments.
 #[derive(Debug)]
@@ -223,7 +220,7 @@ fn small(path: &Path, column: &str) -> Result<bool, String> {
     let metadata = reader.metadata();
     let columns = metadata.file_metadata().schema_descr().columns().to_vec();
     let Some(at) = columns.iter().position(|c| c.name() == column) else { return Ok(true) };
-    let exact = |n: Option<&i64>| n.is_none_or(|n| n.unsigned_abs() < EXACT.unsigned_abs());
+    let exact = |n: Option<&i64>| n.is_none_or(|n| n.unsigned_abs() < EXACT);
     Ok(metadata.row_groups().iter().all(|group| match group.columns().get(at).and_then(|c| c.statistics()) {
         Some(Statistics::Int64(of)) => exact(of.min_opt()) && exact(of.max_opt()),
         _ => false,

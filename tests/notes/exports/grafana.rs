@@ -1,7 +1,7 @@
 //! The dashboard against the model that Grafana reads, and every query of it against the series of its run.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use corr::metrics::Asked;
 use corr::run::{self, Options};
@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::export;
-use crate::program::Place;
+use crate::program::{Place, cases};
 
 /// The few keywords of JSON Schema that `dashboard.schema.json` uses.
 fn check(value: &Value, schema: &Value, at: &str) {
@@ -171,11 +171,8 @@ fn roles_and_ranks_are_told_apart() {
 /// Every scrape of shared/cases that a panel can show.
 #[test]
 fn queries_of_captures_match_their_series() {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    let Ok(entries) = std::fs::read_dir(root.join("sglang-samples")) else {
-        println!("skipped: the scrapes of {} are not here (CORR_CASES names the folder)", root.display());
-        return;
-    };
+    let Some(folder) = cases("sglang-samples") else { return };
+    let entries = std::fs::read_dir(folder).expect("a folder");
     let mut scrapes: Vec<PathBuf> =
         entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.extension().is_some_and(|e| e == "prom")).collect();
     scrapes.sort();

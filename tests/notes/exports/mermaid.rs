@@ -41,6 +41,7 @@ proptest! {
                 number: *number,
                 since: 1_795_979_600_000_000_000 + since,
                 until: length.map(|length| 1_795_979_600_000_000_000 + since + length),
+                length: (number % 2 == 0).then(|| how.clone()),
                 how: how.clone(),
                 cites: vec![format!("{unit}:3")],
             })
@@ -67,7 +68,16 @@ proptest! {
 
 #[test]
 fn an_end_that_was_not_seen_has_no_bar() {
-    let window = Window { unit: "u".into(), what: What::Ready, number: 1, since: 0, until: None, how: String::new(), cites: Vec::new() };
+    let window = Window {
+        unit: "u".into(),
+        what: What::Ready,
+        number: 1,
+        since: 0,
+        until: None,
+        length: None,
+        how: String::new(),
+        cites: Vec::new(),
+    };
     let text = write(&[window], &[]).expect("a window");
     assert!(!text.contains("mermaid") && text.contains("| not seen | unknown |") && text.contains("1 have no end that was seen"), "{text}");
     assert!(write(&[], &[]).is_none());

@@ -80,10 +80,32 @@ fn only_an_export_is_replaced() {
     assert_eq!(
         std::fs::read_dir(place.path(""))
             .expect("the place")
-            .filter(|e| e.as_ref().is_ok_and(|e| e.file_name().to_string_lossy().starts_with(".corr-export")))
+            .filter(|e| e.as_ref().is_ok_and(|e| e.file_name().to_string_lossy().starts_with(".corr-")))
             .count(),
         0
     );
+}
+
+/// A link stays a link, a mode stays, and what is no file is left alone.
+#[cfg(unix)]
+#[test]
+fn an_export_keeps_what_its_place_is() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Place::with("sglang-run");
+    std::fs::create_dir(place.path("kept")).expect("a directory");
+    symlink("kept/real.json", place.path("trace.json")).expect("a link");
+    let args = ["perfetto", "sglang-run", "kind:exception", "-o", "trace.json"];
+    export(&place, &args);
+    std::fs::set_permissions(place.path("kept/real.json"), std::fs::Permissions::from_mode(0o640)).expect("a mode");
+    export(&place, &args);
+    assert!(std::fs::symlink_metadata(place.path("trace.json")).expect("the link").is_symlink());
+    assert_eq!(std::fs::metadata(place.path("kept/real.json")).expect("the export").permissions().mode() & 0o777, 0o640);
+    let over = place.corr(&["export", "perfetto", "sglang-run", "-o", "kept", "--force"]);
+    assert!(over.code == Some(2) && over.stderr.contains("no regular file"), "{}", over.stderr);
+    for file in ["kept", "/dev/null"] {
+        let page = place.corr(&["report", "sglang-run", "-o", file]);
+        assert!(page.code == Some(2) && page.stderr.contains("no regular file"), "{}", page.stderr);
+    }
 }
 
 /// What a format cannot take into account is no answer that looks as if it had been.

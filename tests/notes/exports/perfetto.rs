@@ -1,7 +1,6 @@
 //! The trace against the Trace Event Format as its public description has it, and against the raw bytes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
 
 use corr::export::otlp;
 use corr::export::perfetto::{Known, Writer};
@@ -13,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::export;
 use crate::hostile::hostile;
-use crate::program::{Place, copy_tree};
+use crate::program::{Place, cases, copy_tree};
 
 /// An event as it is written, and its times in nanoseconds since the epoch by their digits.
 #[derive(Debug)]
@@ -308,14 +307,10 @@ proptest! {
 /// Captures of shared/cases: every row of a request trace is a slice, and nothing in them makes an invalid trace.
 #[test]
 fn captures_are_valid_traces() {
-    let root = std::env::var_os("CORR_CASES").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases"), PathBuf::from);
-    if !root.join("dynamo").exists() {
-        println!("skipped: the captures of {} are not here (CORR_CASES names the folder)", root.display());
-        return;
-    }
+    let Some(root) = cases("dynamo") else { return };
     for name in ["E1_busy_text", "D1_disagg_jsonl", "A1_trace_payload_headers_jsonl"] {
         let place = Place::new();
-        copy_tree(&root.join("dynamo").join(name), &place.path("run"));
+        copy_tree(&root.join(name), &place.path("run"));
         for truth in ["client.jsonl", "client.err", "timeline.jsonl", "kv_events_wire.jsonl.gz"] {
             let _ = std::fs::remove_file(place.path("run").join(truth));
         }
@@ -347,4 +342,21 @@ fn gunzip(bytes: &[u8]) -> String {
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(bytes), &mut text).expect("gzip");
     text
+}
+
+/// `grep -c 'token usage' metrics-run/logs/worker-0.log`: 24 lines, 15 of decode batches and 9 of prefill batches.
+#[test]
+fn fields_of_records_are_counters_and_what_is_not_there_is_said() {
+    let place = Place::with("metrics-run");
+    let ran = export(&place, &["perfetto", "metrics-run", "--metrics", "log:token_usage,sglang:nosuch,log:nosuch"]);
+    let events = valid(&ran.stdout);
+    let samples = |kind: &str| {
+        let cited = format!("#log:token_usage{{kind=\"{kind}\"}}");
+        events.iter().filter(|e| e.json["ph"] == "C" && e.json["cite"].as_str().is_some_and(|cite| cite.contains(&cited))).count()
+    };
+    assert_eq!((samples("decode_batch"), samples("prefill_batch")), (15, 9), "{}", ran.stderr);
+    assert_eq!(events.iter().filter(|e| e.json["ph"] == "C").count(), 24, "and no other series");
+    for name in ["sglang:nosuch: no such series", "log:nosuch: no record has such a field"] {
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+    }
 }

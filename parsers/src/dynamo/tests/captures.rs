@@ -208,7 +208,7 @@ fn the_clients_ids_are_in_log_and_trace() {
         }
         let (traced, rows) = event_ids(&files(&dir, "trace"), "request_end", IdKind::RequestId);
         assert_eq!((traced.len(), rows), (*ends, *ends), "{name}");
-        // Rows are of requests that the frontend logged; those without a row are named in formats/dynamo.md 3.7.
+        // Rows are of requests that the frontend logged, though not each of those has one.
         assert!(traced.is_subset(&logged) || *received == 0, "{name}");
         let bodies: Vec<PathBuf> = files(&dir, "trace").into_iter().chain(files(&dir, "audit")).collect();
         let (paid, rows) = event_ids(&bodies, "request_payload", IdKind::RequestId);
@@ -236,7 +236,7 @@ fn the_clients_ids_are_in_log_and_trace() {
     }
 }
 
-/// Text mode prints two ids on most frontend lines (formats/dynamo.md 1.4): the real ones are those of the trace rows.
+/// Text mode prints two ids on most frontend lines: the real ones are those of the trace rows.
 #[test]
 fn text_mode_tells_the_id_from_the_decoy() {
     let Some(root) = cases("dynamo") else { return };

@@ -1,4 +1,4 @@
-//! Every message that formats/dynamo.md 2.1 to 2.8 lists, in readable text and in JSONL: kind, ids, and the values that its text carries.
+//! Every message that Dynamo is known to write, in readable text and in JSONL: kind, ids, and the values that its text carries.
 
 use crate::event::{Event, Outcome, Value};
 use crate::format::Format;
@@ -771,7 +771,7 @@ fn every_listed_message_gives_its_kind_and_values_in_both_forms() {
             }
         }
     }
-    println!("{} messages of formats/dynamo.md 2 in two forms", LINES.len());
+    println!("{} messages in two forms", LINES.len());
 }
 
 /// An event channel's instance is a publisher, whatever the version calls it.

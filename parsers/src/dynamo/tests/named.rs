@@ -75,7 +75,7 @@ fn every_worker_and_request_that_a_line_names_is_an_id() {
                 for id in of(IdKind::WorkerId).filter(|i| ids::worker_id(&i.text).is_none()) {
                     *invented.entry(shape(&format!("worker {}", id.text), &line)).or_default() += 1;
                 }
-                // A text line of a response has the HTTP span's id only, which is the request's where the client named that itself (formats/dynamo.md 1.4).
+                // A text line of a response has the HTTP span's id only, which is the request's where the client named that itself.
                 let span_only = event.kind.name == "http_response";
                 let kinds = if span_only { [IdKind::RequestId, IdKind::Decoy] } else { [IdKind::RequestId; 2] };
                 let real: BTreeSet<String> = kinds.into_iter().flat_map(of).map(|i| i.text.replace('-', "")).collect();

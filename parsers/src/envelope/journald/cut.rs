@@ -1,4 +1,4 @@
-//! Did journald cut this line? Rules by version: formats/journald.md 2.9.
+//! Did journald cut this line? Rules by version.
 //!
 //! From v235 on it says so in `_LINE_BREAK`, and cuts at `LineMax=`, 48 KiB unless configured. v229 cuts at 2048 bytes and says nothing,
 //! and the short modes never say. Then only the length tells, which white space at the cut shortens: journald strips it.

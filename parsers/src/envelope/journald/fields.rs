@@ -1,6 +1,6 @@
 //! Journal fields (`NAME=value`) into what an envelope says of its entry. Shared by export and json.
 //!
-//! Names: systemd.journal-fields(7). Which field gives the unit: formats/journald.md 0.6 and 3.1.
+//! Names: systemd.journal-fields(7).
 
 use std::borrow::Cow;
 
@@ -187,7 +187,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// `_LINE_BREAK` values that say that the line goes on in another entry (v235+, formats/journald.md 2.9).
+/// `_LINE_BREAK` values that say that the line goes on in another entry (v235+).
 fn cut_by_journald(value: &[u8]) -> Option<&'static str> {
     match value {
         b"line-max" => Some("line cut by journald at LineMax, the rest is another entry"),

@@ -1,7 +1,7 @@
 //! The short modes: `STAMP HOST IDENT[PID]: message`, and indented lines that go on.
 //!
-//! Everything that looks like an entry inside a message stands behind `IDENT[PID]: ` or behind blanks, never at column 0
-//! (formats/journald.md 2.3, 2.4), so a line that begins with a stamp begins an entry.
+//! Everything that looks like an entry inside a message stands behind `IDENT[PID]: ` or behind blanks, never at column 0,
+//! so a line that begins with a stamp begins an entry.
 
 use std::borrow::Cow;
 
@@ -217,7 +217,7 @@ pub fn other(all: &[u8], len: usize, entry: &mut Entry) -> usize {
     len
 }
 
-/// Lines that journalctl prints at column 0 beside entries (formats/journald.md 2.5): the reason to skip this one.
+/// Lines that journalctl prints at column 0 beside entries: the reason to skip this one.
 pub fn marker(line: &[u8]) -> Option<&'static str> {
     if !matches!(line.first(), Some(b'-' | b'H' | b'\x1b')) {
         return None;

@@ -1,6 +1,6 @@
 //! The stamps at the start of the short modes' lines: each function says yes or no to one shape.
 //!
-//! Shapes: formats/journald.md 2.2. A stamp is followed by one blank, which is not part of it.
+//! A stamp is followed by one blank, which is not part of it.
 
 use crate::stamp::{self, RawStamp, SECOND, Zone, clock_seconds, days, digits, from_unix_us, read_iso, read_offset};
 

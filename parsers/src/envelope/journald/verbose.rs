@@ -1,6 +1,6 @@
 //! `-o verbose`: `STAMP [CURSOR]`, then all fields, indented by four blanks.
 //!
-//! A value's further lines stand below its beginning (formats/journald.md 2.3), so a line with exactly four blanks begins a field. The
+//! A value's further lines stand below its beginning, so a line with exactly four blanks begins a field. The
 //! cursor holds the header's stamp, exact and in UTC: <https://systemd.io/JOURNAL_EXPORT_FORMATS/> names its parts, which are hexadecimal.
 
 use std::borrow::Cow;

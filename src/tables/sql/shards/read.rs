@@ -114,6 +114,11 @@ impl Shards {
         self.losses.add(shard.losses);
     }
 
+    /// Are there records among them? A run can have captures alone.
+    pub fn has_records(&self) -> bool {
+        self.urls.contains_key(RAW)
+    }
+
     /// What conditions of `corr query` are made of.
     pub fn columns(&self) -> Columns {
         Columns { fields: self.shape().fields, kinds: self.kinds.keys().cloned().collect(), names: self.names.clone() }

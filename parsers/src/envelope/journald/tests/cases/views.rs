@@ -61,7 +61,7 @@ fn blob(len: usize) -> Vec<u8> {
     format!("[{size} blob data]").into_bytes()
 }
 
-/// What v252 prints of a message in the short modes (formats/journald.md 2.3).
+/// What v252 prints of a message in the short modes.
 fn short_text(message: &[u8]) -> Vec<u8> {
     let text = without_colours(message);
     let mut lines: Vec<&[u8]> = text.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();

@@ -6,12 +6,13 @@ use anyhow::{Context as _, bail};
 use corr_parsers::clock::Rule;
 use corr_parsers::stamp::Stamp;
 
+use super::Nothing;
+use super::answer::Window;
+use super::extent::extent;
+use super::phases::Phase;
+use super::sources::Sources;
+use super::timespec::{self, Base, Context, Offset, TimeSpec};
 use crate::metrics::common::Covers;
-use crate::query::answer::Window;
-use crate::query::extent::extent;
-use crate::query::phases::Phase;
-use crate::query::sources::Sources;
-use crate::query::timespec::{self, Base, Context, Offset, TimeSpec};
 use crate::render::shown::rfc3339;
 use crate::run::declared::Declared;
 
@@ -43,8 +44,6 @@ pub struct Times {
     pub until: Option<TimeSpec>,
     /// What says where a named window lies.
     pub how: Option<String>,
-    /// Why there is no such window.
-    pub none: Option<String>,
     /// Events that the ends are written by.
     pub anchors: BTreeMap<String, Stamp>,
 }
@@ -54,6 +53,9 @@ const COMMON: &str = "common";
 
 impl Times {
     /// Reads the flags; a named window gives the ends that no flag gives.
+    ///
+    /// # Errors
+    /// A time is not understood, no window has the name; [`Nothing`] if what was asked covers no time together.
     pub fn read(flags: Flags<'_>, known: &Known<'_>) -> anyhow::Result<Times> {
         let parse = |text: Option<&str>, flag: &str| -> anyhow::Result<Option<TimeSpec>> {
             text.map(|t| timespec::parse(t).with_context(|| format!("--{flag}"))).transpose()
@@ -82,14 +84,10 @@ impl Times {
         }
         let instant = |ns: i64| TimeSpec { text: name.to_string(), base: Base::Instant(ns), offset: Offset::By(0) };
         if name == COMMON {
-            match (known.covers)()?.shared() {
-                Ok(shared) => {
-                    times.how = Some(format!("window {name}: {}", shared.how));
-                    times.since = times.since.or(Some(instant(shared.since)));
-                    times.until = times.until.or(Some(instant(shared.until)));
-                }
-                Err(why) => times.none = Some(format!("window {name}: {why}")),
-            }
+            let shared = (known.covers)()?.shared().map_err(|why| Nothing(format!("window {name}: {why}")))?;
+            times.how = Some(format!("window {name}: {}", shared.how));
+            times.since = times.since.or(Some(instant(shared.since)));
+            times.until = times.until.or(Some(instant(shared.until)));
             return Ok(times);
         }
         let phases = (known.phases)()?;
@@ -182,11 +180,18 @@ pub fn closed(window: Window, ends: impl FnOnce() -> (Option<i64>, Option<i64>))
     if window == Window::default() {
         return Ok(None);
     }
-    let (first, last) = ends();
+    // Where both ends are given no record is read for them.
+    let (first, last) = if window.since.is_some() && window.until.is_some() { (None, None) } else { ends() };
     let from = window.since.or(first).context("the window has no start: no record has a stamp")?;
     let to = window.until.or(last).context("the window has no end: no record has a stamp")?;
-    if from >= to {
-        bail!("the window ends before it begins");
+    if from < to {
+        return Ok(Some((from, to)));
     }
-    Ok(Some((from, to)))
+    let show = |ns: i64| rfc3339(ns, 1_000);
+    match (window.since, window.until) {
+        (Some(_), None) => bail!("the window is empty: it begins at {}, and the run ends at {}", show(from), show(to)),
+        (None, Some(_)) => bail!("the window is empty: it ends at {}, and the run begins at {}", show(to), show(from)),
+        _ if from == to => bail!("the window is empty: it begins and ends at {}", show(from)),
+        _ => bail!("the window ends at {}, before it begins at {}", show(to), show(from)),
+    }
 }
