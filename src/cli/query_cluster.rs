@@ -9,13 +9,14 @@ use corr_sql::Engine;
 use serde_json::{Value as Json, json};
 
 use super::query::{Args, of_what, terminal_width, zone_of_flags};
-use super::{exit, grouped, sql};
+use super::{exit, sql};
 use crate::query::answer::{Answer, Question, Sort, Window};
 use crate::query::names::{self, Known};
 use crate::query::timespec;
 use crate::query::window::Times;
 use crate::render::counts::{Counts, Histogram};
 use crate::render::events::{Block, Style, Writer};
+use crate::render::number::grouped;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
