@@ -139,27 +139,14 @@ pub fn gather(base: Base<'_>, whole: &Whole<'_>, ask: &Ask) -> anyhow::Result<Re
 /// From the first stamp or sample to the last, UTC ns.
 fn extent(base: Base<'_>, evidence: &Evidence<'_>) -> Option<(i64, i64)> {
     let of_logs = evidence.ledgers.iter().filter_map(|l| l.span);
-    let (from, to) = of_logs.chain(extent_of(base.captures)).reduce(wider)?;
+    let (from, to) = of_logs.chain(base.captures.span_utc()).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
     Some((from, to.max(from.saturating_add(1))))
 }
 
 /// The run's own ends, by which a window is closed: its first and last stamp; the ends of its captures where it has no stamp.
 pub fn ends(of_stamps: (Option<i64>, Option<i64>), captures: &Asked<'_>) -> (Option<i64>, Option<i64>) {
     match of_stamps {
-        (None, None) => extent_of(captures).unzip(),
+        (None, None) => captures.span_utc().unzip(),
         found => found,
     }
-}
-
-/// From the first sample to the last of all captures whose clock is known, UTC ns.
-pub fn extent_of(captures: &Asked<'_>) -> Option<(i64, i64)> {
-    let utc = captures.captures.iter().filter_map(|c| {
-        let ((from, to), (offset, _)) = (c.extent()?, c.dial().to_utc()?);
-        Some((from.saturating_add(offset), to.saturating_add(offset)))
-    });
-    utc.reduce(wider)
-}
-
-fn wider(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
-    (a.0.min(b.0), a.1.max(b.1))
 }

@@ -25,7 +25,7 @@ use corr_sql::{Engine, Give, Limits, Rows, SqlError, Table, Wanted};
 
 use super::columns::{self, TABLES};
 use crate::query::sources::{self, Asked, Sources, SourcesError};
-use crate::run::{self, OpenError, Options, Run};
+use crate::run::{OpenError, Options, Run};
 
 pub use losses::Told;
 pub use records::Records;
@@ -56,7 +56,8 @@ impl Asking {
 
     /// The run, looked into when it is first asked for.
     pub fn run(&self) -> Result<&Run, String> {
-        let opened = self.run.get_or_init(|| run::open(&self.runs, &self.options).map_err(|e| e.to_string()));
+        let opened =
+            self.run.get_or_init(|| sources::looked_into(&self.runs, &self.options, self.store.as_deref()).map_err(|e| e.to_string()));
         opened.as_ref().map_err(Clone::clone)
     }
 
