@@ -25,6 +25,12 @@ pub struct Function {
     pub call: Arc<Call>,
 }
 
+impl Debug for Function {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
 /// The function as the engine calls it.
 pub(crate) struct Scalar {
     function: Function,

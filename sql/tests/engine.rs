@@ -161,10 +161,16 @@ fn what_is_no_question_is_refused() {
 
 #[cfg(feature = "cluster")]
 mod cluster {
-    use corr_sql::SqlError;
-    use corr_sql::cluster::{Folder, connect};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::time::Duration;
 
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+    use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
+    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use corr_sql::cluster::{Executor, Folder, Scheduler, Shared, connect};
+    use corr_sql::{Function, SqlError, Table};
+
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     #[test]
     fn nobody_there_is_said_at_once() {
@@ -199,5 +205,53 @@ mod cluster {
         let around = Folder::open(dir.path().join("beside/../a b").to_str().unwrap()).unwrap();
         assert_eq!((around.url("x"), around.list().unwrap()), (folder.url("x"), folder.list().unwrap()));
         assert!(Folder::open("gs://bucket/x").is_err());
+    }
+
+    /// A node that lacks a function of the question's: its scheduler, or its executors. Nodes run until the tests end.
+    #[test]
+    fn a_node_without_a_function_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        super::write(&dir.path().join("t.parquet"), vec![("n", Arc::new(Int64Array::from_iter_values(1..=10)) as ArrayRef)]);
+        let url = Folder::open(dir.path().to_str().unwrap()).unwrap().url("t.parquet");
+        let odd = |columns: &[ArrayRef], _: usize| {
+            Ok(Arc::new(columns[0].as_primitive::<Int64Type>().iter().map(|n| n.map(|n| n % 2 == 1)).collect::<BooleanArray>()) as ArrayRef)
+        };
+        let function = Function { name: "corr_odd", returns: DataType::Boolean, call: Arc::new(odd) };
+        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        for (scheduler_has, executor_has) in [(false, false), (true, false), (true, true)] {
+            let of = |has: bool| if has { vec![function.clone()] } else { Vec::new() };
+            let port = free();
+            let scheduler = Scheduler { bind: "127.0.0.1".into(), port, functions: of(scheduler_has) };
+            std::thread::spawn(move || scheduler.run());
+            let executor = Executor {
+                bind: "127.0.0.1".into(),
+                external: None,
+                ports: (free(), free()),
+                scheduler: ("127.0.0.1".into(), port),
+                threads: 1,
+                work_dir: Some(dir.path().join(port.to_string())),
+                memory: 256 << 20,
+                functions: of(executor_has),
+            };
+            std::fs::create_dir(dir.path().join(port.to_string())).unwrap();
+            while TcpStream::connect(("127.0.0.1", port)).is_err() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            std::thread::spawn(move || executor.run());
+            let mut engine = connect(&format!("df://127.0.0.1:{port}"), 1, Duration::from_secs(60)).unwrap();
+            engine.add_function(function.clone());
+            let columns = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, true)]));
+            engine.add("t", Table::Shared(Arc::new(Shared { urls: vec![url.clone()], columns })));
+            assert_eq!(super::numbers(&engine, "SELECT count(*) FROM t WHERE n > 2"), [8]);
+            let sql = "SELECT sum(n) FROM t WHERE corr_odd(n)";
+            if executor_has {
+                assert_eq!(super::numbers(&engine, sql), [25]);
+                continue;
+            }
+            let asked = engine.ask(sql).and_then(|mut answer| answer.next_batch());
+            let said = asked.unwrap_err().to_string();
+            assert!(said.contains("start scheduler and executors by `corr cluster` of this version"), "{said}");
+            assert_eq!(said.contains("no function corr_odd"), !scheduler_has, "{said}");
+        }
     }
 }

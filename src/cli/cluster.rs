@@ -8,7 +8,7 @@ use clap::Subcommand;
 #[cfg(feature = "cluster")]
 use super::exit;
 
-/// Run the nodes of a cluster that `corr sql --cluster` asks.
+/// Run the nodes of a cluster that `corr sql --cluster` and `corr query --cluster` ask.
 ///
 /// The nodes are Apache Ballista's scheduler and executor. They trust whoever reaches their ports: keep them on a private network.
 #[derive(clap::Args, Debug)]
@@ -18,6 +18,7 @@ use super::exit;
   corr cluster executor --scheduler head:50050 --bind 10.0.0.7      on each of the others
   corr index runs/r42 --shards /mnt/shared/r42            tables where every machine reads them
   corr sql /mnt/shared/r42 'SELECT count(*) FROM events' --cluster df://head:50050
+  corr query /mnt/shared/r42 'level:>=warn' --cluster df://head:50050
 
 Shards at s3://BUCKET/PREFIX: each process takes address and key from its environment (AWS_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP).")]
@@ -86,9 +87,11 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Res
     use anyhow::Context as _;
     use corr_sql::cluster::{Executor, Scheduler};
 
+    use crate::tables::sql::functions;
+
     match &args.node {
         Node::Up { executors, port } => return up(*executors, *port, out, err),
-        Node::Scheduler { bind, port } => Scheduler { bind: bind.clone(), port: *port }.run()?,
+        Node::Scheduler { bind, port } => Scheduler { bind: bind.clone(), port: *port, functions: functions::asking() }.run()?,
         Node::Executor { scheduler, bind, external, port, task_port, threads, memory, work_dir } => {
             let (host, of) = scheduler.rsplit_once(':').context("--scheduler HOST:PORT")?;
             let of: u16 = of.parse().with_context(|| format!("--scheduler {scheduler}: no port"))?;
@@ -102,6 +105,7 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Res
                 threads,
                 work_dir: Some(work_dir.clone().unwrap_or_else(|| temp.path().to_path_buf())),
                 memory: u64::try_from(super::sql::bytes(memory)?)?,
+                functions: functions::asking(),
             };
             executor.run()?;
         }

@@ -17,6 +17,8 @@ mod opened;
 pub mod pager;
 pub mod probe;
 pub mod query;
+#[cfg(feature = "cluster")]
+mod query_cluster;
 mod query_metrics;
 pub mod ready;
 pub mod report;

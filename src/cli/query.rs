@@ -11,6 +11,8 @@ use serde_json::{Value as Json, json};
 use super::flags::{self, Around, Runs, Series};
 use super::line::Line;
 use super::opened::{Lives, times};
+#[cfg(feature = "cluster")]
+use super::query_cluster;
 use super::query_metrics::{self, Joined, Wanted};
 use super::{exit, index};
 use crate::metrics::read;
@@ -54,7 +56,8 @@ Examples:
   corr query runs/r42 'level:>=warn' --since start+90s --histogram 10s
   corr query runs/r42 rid:edf9ed01… -C 2
   corr query runs/r42 'kind:request_end' --fields time,request_id,cached_tokens --format csv
-  journalctl -u sglang -o json --all | corr query - 'kind:retract*'")]
+  journalctl -u sglang -o json --all | corr query - 'kind:retract*'
+  corr query s3://bucket/r42 'level:>=warn' --cluster df://head:50050      over shards that `corr index --shards` wrote")]
 pub struct Args {
     #[command(flatten)]
     pub runs: Runs,
@@ -105,6 +108,12 @@ pub struct Args {
     pub bodies: bool,
     #[command(flatten)]
     pub reading: flags::Reading,
+    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    pub cluster: Option<String>,
+    /// How long a cluster may give no sign of an answer.
+    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
+    pub patience: String,
 }
 
 impl Args {
@@ -129,6 +138,8 @@ impl Args {
             index: false,
             bodies: false,
             reading: flags::Reading::default(),
+            cluster: None,
+            patience: "300s".into(),
         }
     }
 }
@@ -138,7 +149,16 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let started = Instant::now();
     let text = args.query.join(" ");
     let expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
-    question(args, expr.clone())?;
+    let asked = question(args, expr.clone())?;
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = &args.cluster {
+        return query_cluster::run(args, cluster, asked, color, out, err, now);
+    }
+    #[cfg(not(feature = "cluster"))]
+    if args.cluster.is_some() {
+        return super::sql::not_built("a cluster", "cluster", err);
+    }
+    drop(asked);
     let wanted = Wanted::read(&args.series)?;
     let runs = args.runs.all();
     let options = args.reading.options();
@@ -287,7 +307,7 @@ pub(crate) fn zone_of_flags(flags: &[String]) -> anyhow::Result<Rule> {
     }
 }
 
-fn terminal_width() -> usize {
+pub(super) fn terminal_width() -> usize {
     console::Term::stdout().size_checked().map_or(0, |(_, columns)| usize::from(columns))
 }
 
@@ -459,23 +479,7 @@ impl Told<'_> {
         if let Some(joined) = self.joined {
             joined.tell(&joined.beside(), err)?;
         }
-        if question.window != Window::default() {
-            let edge = if answer.at_edge > 0 {
-                format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge))
-            } else {
-                String::new()
-            };
-            writeln!(err, "window {}{edge}", window::interval(question.window))?;
-        }
-        let (shown, of, what) = match written.values {
-            Some((values, shown)) => (shown, values, " values"),
-            None => (written.shown, answer.total, ""),
-        };
-        let cut = args.limit > 0 && args.limit as u64 <= of;
-        if shown < of {
-            let hint = if cut { "; --limit 0 for all" } else { "" };
-            writeln!(err, "showing {} of {}{what}{hint}", grouped(shown), grouped(of))?;
-        }
+        of_what(question, answer, written.shown, written.values, err)?;
         let scanned = sources.sources.iter().filter(|s| s.unindexed).count();
         if scanned > 0 {
             let bytes: u64 = answer.asking.iter().map(|a| a.scanned).sum();
@@ -516,6 +520,31 @@ impl Told<'_> {
         }
         Ok(if answer.total > 0 { exit::FOUND } else { exit::NOTHING })
     }
+}
+
+/// Of which window the answer is, and of how much it is a part. `values`: of how many values that were counted how many are shown.
+pub(super) fn of_what(
+    question: &Question,
+    answer: &Answer,
+    shown: u64,
+    values: Option<(u64, u64)>,
+    err: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if question.window != Window::default() {
+        let edge =
+            if answer.at_edge > 0 { format!("; {} of the hits reach over an edge of it", grouped(answer.at_edge)) } else { String::new() };
+        writeln!(err, "window {}{edge}", window::interval(question.window))?;
+    }
+    let (shown, of, what) = match values {
+        Some((values, shown)) => (shown, values, " values"),
+        None => (shown, answer.total, ""),
+    };
+    let cut = question.limit > 0 && question.limit as u64 <= of;
+    if shown < of {
+        let hint = if cut { "; --limit 0 for all" } else { "" };
+        writeln!(err, "showing {} of {}{what}{hint}", grouped(shown), grouped(of))?;
+    }
+    Ok(())
 }
 
 /// How the query was read, how it was answered, what each clause removed.

@@ -149,15 +149,9 @@ fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyho
 /// Asks the shards of runs on a cluster.
 #[cfg(feature = "cluster")]
 fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
-    use anyhow::Context as _;
-
-    use crate::query::timespec;
     use crate::tables::sql::shards;
 
-    let patience = timespec::parse_duration(&args.patience).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
-    let patience = patience.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", args.patience))?;
-    let patience = std::time::Duration::from_nanos(patience);
-    let mut engine = corr_sql::cluster::connect(cluster, threads(), patience)?;
+    let mut engine = corr_sql::cluster::connect(cluster, threads(), patience(&args.patience)?)?;
     let shards = shards::add(&mut engine, &args.runs())?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
         anyhow::bail!(
@@ -170,6 +164,15 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "corr: {} shards, read by the cluster; conditions on text by a scan of the text column", shards.count())?;
     }
     code(&shards.told(&answer.reads), rows, err)
+}
+
+/// How long a cluster may give no sign of an answer.
+#[cfg(feature = "cluster")]
+pub fn patience(text: &str) -> anyhow::Result<std::time::Duration> {
+    use anyhow::Context as _;
+
+    let ns = crate::query::timespec::parse_duration(text).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
+    ns.map(std::time::Duration::from_nanos).with_context(|| format!("--patience {text}: not a duration; write 300s or 1h"))
 }
 
 /// `512MB`, `2GiB`, `1000000` as bytes.

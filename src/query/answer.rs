@@ -453,23 +453,28 @@ fn judge(question: &Question, source: &Asked, record: &Record<'_>, event: &Event
         Sort::Time(_) => None,
         Sort::Field(field, _) => first_key(&subject, field),
     };
-    let mut counted = Vec::new();
-    if let Some(field) = &question.count_by {
-        subject.any(&Name::new(field), &mut |item| {
-            let text = item_text(item);
-            if !counted.contains(&text) {
-                counted.push(text);
-            }
-            false
-        });
-        if counted.is_empty() {
-            counted.push(String::new());
-        }
-    }
+    let counted = question.count_by.as_ref().map_or_else(Vec::new, |field| values(&subject, field));
     Some(Found { offset: facts.offset as u64, order: facts.order, at_edge: question.window.cuts(facts.stamp), key, counted })
 }
 
-fn first_key(subject: &Subject<'_>, field: &str) -> Option<Key> {
+/// The values that an event is counted by, each once; the empty text for one without any.
+pub fn values(subject: &Subject<'_>, field: &str) -> Vec<String> {
+    let mut counted = Vec::new();
+    subject.any(&Name::new(field), &mut |item| {
+        let text = item_text(item);
+        if !counted.contains(&text) {
+            counted.push(text);
+        }
+        false
+    });
+    if counted.is_empty() {
+        counted.push(String::new());
+    }
+    counted
+}
+
+/// What an event is sorted by: the first value of a field.
+pub fn first_key(subject: &Subject<'_>, field: &str) -> Option<Key> {
     let mut key = None;
     subject.any(&Name::new(field), &mut |item| {
         key = Some(match item {

@@ -27,6 +27,11 @@ pub struct Known {
 }
 
 impl Known {
+    /// These, or these and others.
+    pub fn new(names: BTreeSet<String>, partly: bool) -> Known {
+        Known { names, partly }
+    }
+
     /// From the index, or from the first records of what is not indexed.
     pub fn of(sources: &Sources) -> Known {
         let mut known = Known::default();
@@ -102,6 +107,11 @@ fn unknown(lead: &str, name: &str, near: &[&str]) -> String {
 /// Lines about names that no source has: those of a query that found nothing (`None` if it found something) and those in `asked`, which no hit
 /// had. `more` are names that `asked` may hold beside fields.
 pub fn unknown_names(query: Option<&Expr>, asked: &[String], more: &[&str], sources: &Sources) -> Vec<String> {
+    unknown_of(query, asked, more, &|| Known::of(sources))
+}
+
+/// The same of names that are known otherwise.
+pub fn unknown_of(query: Option<&Expr>, asked: &[String], more: &[&str], of: &dyn Fn() -> Known) -> Vec<String> {
     let kinds: BTreeSet<&str> = corr_parsers::kinds().map(|k| k.name).collect();
     let mut known: Option<Known> = None;
     let mut lines: Vec<String> = Vec::new();
@@ -119,13 +129,13 @@ pub fn unknown_names(query: Option<&Expr>, asked: &[String], more: &[&str], sour
                 (Special::Kind, Test::Equals(kind)) if !kinds.contains(kind.as_str()) => {
                     say(Some(unknown("no source has a kind", kind, &suggest::suggest(kind, kinds.iter().copied()))));
                 }
-                (Special::None, _) => say(known.get_or_insert_with(|| Known::of(sources)).missing(&field.name, &[])),
+                (Special::None, _) => say(known.get_or_insert_with(of).missing(&field.name, &[])),
                 _ => {}
             }
         });
     }
     for name in asked {
-        say(known.get_or_insert_with(|| Known::of(sources)).missing(name, more));
+        say(known.get_or_insert_with(of).missing(name, more));
     }
     lines
 }

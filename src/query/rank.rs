@@ -68,6 +68,27 @@ fn class(key: Option<&Key>) -> u8 {
     }
 }
 
+/// A key as bytes of which those of an earlier hit are less.
+pub fn sortable(key: Option<&Key>, falling: bool) -> Vec<u8> {
+    let turn = |byte: u8| if falling { !byte } else { byte };
+    let mut bytes = vec![class(key)];
+    match key {
+        Some(Key::Number(number)) => {
+            // The order of [`f64::total_cmp`].
+            let bits = number.to_bits();
+            let bits = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+            bytes.extend(bits.to_be_bytes().map(turn));
+        }
+        Some(Key::Text(text)) => {
+            // A text goes before a longer one that begins with it, and turned round behind it: its end is less than any byte. None is 0xff.
+            bytes.extend(text.bytes().map(|byte| turn(byte.saturating_add(1))));
+            bytes.push(turn(0));
+        }
+        None => {}
+    }
+    bytes
+}
+
 impl Keeper {
     /// `limit` 0 keeps all.
     pub fn new(sort: Sort, limit: usize) -> Keeper {
@@ -134,6 +155,25 @@ mod tests {
             keeper.push(hit(i as u64, key.clone()));
         }
         keeper.finish().iter().map(|h| h.offset).collect()
+    }
+
+    #[test]
+    fn bytes_sort_as_keys_do() {
+        let numbers =
+            [f64::NAN, -f64::NAN, f64::INFINITY, -f64::INFINITY, 0.0, -0.0, 1.5, -1.5, 1e300, 9_007_199_254_740_993.0, f64::MIN_POSITIVE];
+        let texts = ["", "a", "ab", "a\0", "a\0b", "b", "\u{10ffff}", "é"];
+        let mut keys: Vec<Option<Key>> = numbers.map(|n| Some(Key::Number(n))).into();
+        keys.extend(texts.map(|t| Some(Key::Text(t.into()))));
+        keys.push(None);
+        for falling in [false, true] {
+            for a in &keys {
+                for b in &keys {
+                    let (key, bytes) =
+                        (by_key(a.as_ref(), b.as_ref(), falling), sortable(a.as_ref(), falling).cmp(&sortable(b.as_ref(), falling)));
+                    assert_eq!(bytes, key, "{a:?} {b:?} {falling}");
+                }
+            }
+        }
     }
 
     #[test]

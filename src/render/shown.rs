@@ -1,5 +1,7 @@
 //! One event as output sees it: owned, complete, with what is withheld replaced by its length and hash.
 
+use std::borrow::Cow;
+
 use corr_parsers::clock::How;
 use corr_parsers::event::{Event, Secret, Value, Withheld};
 use corr_parsers::format::Meta;
@@ -10,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::metrics::beside::Neighbours;
 use crate::query::sources::Asked;
-use crate::query::subject::{Name, Special};
+use crate::query::subject::{self, Name, Special};
 use crate::run::events::Facts;
 use crate::store::segment::outcome_label;
 
@@ -52,39 +54,103 @@ pub struct Shown {
     place: Option<String>,
 }
 
-impl Shown {
-    /// Makes an event ready. `bodies` shows what is withheld otherwise.
-    pub fn new(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &Facts, bodies: bool) -> Shown {
-        let owner = &source.owner;
-        let meta = record.meta;
-        let or = |own: Option<&str>, source: &Option<String>| own.filter(|s| !s.is_empty()).map(String::from).or_else(|| source.clone());
-        let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
-        let hidden: &[Withheld] = if bodies { &[] } else { &event.withheld };
-        Shown {
+/// Where a record stands, when and whose it is: what is shown of it beside what it says.
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// Path of the source as shown.
+    pub source: &'a str,
+    /// What is known of the source.
+    pub of: subject::Facts<'a>,
+    pub stamp: Option<Stamp>,
+    /// Sort key, UTC ns, as in [`Shown::order`].
+    pub order: Option<i64>,
+    /// The zone of the stamp was assumed.
+    pub assumed: bool,
+    /// 1-based; 0 where lines were not counted.
+    pub line: u64,
+    pub offset: u64,
+    pub length: u64,
+    pub format: &'static str,
+    pub outcome: Cow<'a, str>,
+}
+
+impl<'a> Frame<'a> {
+    /// Of a record as it was read from its source.
+    pub fn of(source: &'a Asked, record: &Record<'_>, facts: &Facts) -> Frame<'a> {
+        Frame {
+            source: &source.name,
+            of: source.facts(),
             stamp: facts.stamp,
             order: facts.order,
             assumed: source.clock.how == How::Assumed && facts.by_rule,
-            source: source.name.clone(),
             line: facts.line,
             offset: facts.offset as u64,
             length: facts.length as u64,
+            format: record.format.map_or("text", |f| f.name),
+            outcome: Cow::Owned(outcome_label(&facts.outcome)),
+        }
+    }
+}
+
+/// What a record says for people: none of it is withheld.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Says<'a> {
+    pub message: Cow<'a, str>,
+    /// As in [`Shown::brief`]: fields and ids are written behind the message.
+    pub is_part: bool,
+    /// What is withheld: names, lengths, hashes.
+    pub withheld: Vec<Json>,
+}
+
+impl Says<'static> {
+    /// What an event says of which these spans are withheld.
+    pub fn of(payload: &[u8], event: &Event<'_>, hidden: &[Withheld]) -> Says<'static> {
+        let range = if event.message.is_empty() { 0..payload.len() } else { event.message.clone() };
+        Says {
+            is_part: !event.fields.is_empty() && (payload.get(range.start) == Some(&b'{') || range.end + 2 < payload.len()),
+            message: Cow::Owned(visible_text(payload, range, hidden)),
+            withheld: hidden.iter().map(|w| withheld_json(payload, w)).collect(),
+        }
+    }
+}
+
+impl Shown {
+    /// Makes an event ready. `bodies` shows what is withheld otherwise.
+    pub fn new(source: &Asked, record: &Record<'_>, event: &Event<'_>, facts: &Facts, bodies: bool) -> Shown {
+        let hidden: &[Withheld] = if bodies { &[] } else { &event.withheld };
+        Shown::framed(Frame::of(source, record, facts), event, record.meta, Says::of(record.payload, event, hidden))
+    }
+
+    /// Puts an event together from what is known of it.
+    pub fn framed(frame: Frame<'_>, event: &Event<'_>, meta: Option<&Meta>, says: Says<'_>) -> Shown {
+        fn known(text: &str) -> Option<String> {
+            Some(text).filter(|t| !t.is_empty()).map(String::from)
+        }
+        let or = |own: Option<&str>, of: &str| own.and_then(known).or_else(|| known(of));
+        Shown {
+            stamp: frame.stamp,
+            order: frame.order,
+            assumed: frame.assumed,
+            source: frame.source.to_string(),
+            line: frame.line,
+            offset: frame.offset,
+            length: frame.length,
             kind: event.kind.name,
             level: event.level.map(|l| l.name()),
-            format: record.format.map_or("text", |f| f.name),
-            worker: owner.worker.clone(),
-            role: owner.role.clone(),
-            host: or(meta.map(|m| m.host.as_str()), &owner.host),
-            unit: or(meta.map(|m| m.unit.as_str()), &owner.unit),
+            format: frame.format,
+            worker: known(frame.of.worker),
+            role: known(frame.of.role),
+            host: or(meta.map(|m| m.host.as_str()), frame.of.host),
+            unit: or(meta.map(|m| m.unit.as_str()), frame.of.unit),
             pid: meta.and_then(|m| m.pid),
             ids: event.ids.iter().map(|i| (i.kind, i.text.to_string())).collect(),
             fields: event.fields.iter().map(|f| (f.name.to_string(), f.raw.to_string(), json_value(&f.value))).collect(),
-            message_is_part: !event.fields.is_empty()
-                && (record.payload.get(range.start) == Some(&b'{') || range.end + 2 < record.payload.len()),
-            message: visible_text(record.payload, range, hidden),
+            message_is_part: says.is_part,
+            message: says.message.into_owned(),
             envelope: meta.map_or_else(Vec::new, envelope),
-            withheld: hidden.iter().map(|w| withheld_json(record.payload, w)).collect(),
+            withheld: says.withheld,
             note: event.note,
-            outcome: outcome_label(&facts.outcome),
+            outcome: frame.outcome.into_owned(),
             context: false,
             beside: None,
             place: None,

@@ -32,8 +32,8 @@ const MAX_TEXT: usize = 1_024;
 // Arrow counts the text of a row group in 31 bits.
 const _: () = assert!(GROUP * MAX_TEXT < i32::MAX as usize);
 
-/// Spellings of a field's name that are remembered.
-const SPELLINGS: usize = 8;
+/// Spellings of a field's name that are remembered; where there are so many, there may be more.
+pub const SPELLINGS: usize = 8;
 
 /// The type of a field's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 pub mod columns;
 pub mod fields;
+#[cfg(any(test, feature = "cluster"))]
+pub mod shard;
 #[cfg(feature = "sql")]
 pub mod sql;
 

@@ -24,14 +24,14 @@ impl Drop for Node {
 }
 
 /// A scheduler and its executors.
-struct Cluster {
+pub(super) struct Cluster {
     scheduler: Option<Node>,
     executors: Vec<Node>,
     port: u16,
 }
 
 impl Cluster {
-    fn start(place: &Place, executors: usize, environment: &[(&str, String)]) -> Cluster {
+    pub(super) fn start(place: &Place, executors: usize, environment: &[(&str, String)]) -> Cluster {
         let port = free_port();
         let scheduler = node(place, &["cluster", "scheduler", "--port", &port.to_string()], environment);
         let began = Instant::now();
@@ -44,7 +44,7 @@ impl Cluster {
         Cluster { scheduler: Some(scheduler), executors: (0..executors).map(one).collect(), port }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("df://127.0.0.1:{}", self.port)
     }
 }
@@ -338,5 +338,12 @@ fn shards_in_an_object_store() {
         let local = answer(sql, &ask(&place, "direct-run", sql));
         assert_eq!(answer(sql, &ask_cluster(&place, &cluster, "s3://shards/runs", sql, &environment)), local, "{sql}");
     }
+    let query = |more: &[&str]| {
+        let mut command = place.command(&[&["query"], more, &["kind:request_end ttft_ms:>10", "--format", "csv"]].concat());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        finish(command.spawn().expect("start corr"), b"").stdout
+    };
+    let url = cluster.url();
+    assert_eq!(query(&["s3://shards/runs", "--cluster", &url]), query(&["direct-run"]));
     println!("asked over an object store");
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod duck;
+#[cfg(feature = "cluster")]
+mod query_cluster;
 mod refused;
 mod runs;
 mod tables;

@@ -124,9 +124,27 @@ const TRANSPORT: &[&str] = &[
     "status: Unavailable",
 ];
 
+/// The function that a node does not know, by what its decoder of plans says.
+fn lacking(text: &str) -> Option<&str> {
+    let behind = |words: &str| text.split_once(words).map(|(_, rest)| rest.trim_start_matches(['"', '\\', ' ']));
+    let name = behind("is not provided for scalar function").or_else(|| behind("There is no UDF named"))?;
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(name.len());
+    name.get(..end).filter(|name| !name.is_empty())
+}
+
 /// An error of a cluster as it is told.
 pub(crate) fn told(error: SqlError) -> SqlError {
     let SqlError::Answer(text) = &error else { return error };
+    let lacks = match lacking(text) {
+        Some(name) => Some(format!("a node of the cluster has no function {name}")),
+        // What an executor has no function for it refuses without saying why.
+        None => text.contains("rejected by executor").then(|| "an executor does not take what it is asked".into()),
+    };
+    if let Some(lacks) = lacks {
+        return SqlError::Cluster(format!(
+            "{lacks}: it is not corr's own, or of another version; start scheduler and executors by `corr cluster` of this version"
+        ));
+    }
     if text.contains("all executors were lost") || text.contains("no executor re-registered") {
         return SqlError::Cluster(
             "every executor of the cluster is gone, so there is no answer; start executors again and ask again".into(),

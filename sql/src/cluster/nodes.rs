@@ -6,16 +6,19 @@ use std::sync::Arc;
 
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::extension::{SessionConfigExt, ballista_aggregate_functions, ballista_scalar_functions, ballista_window_functions};
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
 
 use super::stores;
 use crate::engine::runtime;
 use crate::error::SqlError;
+use crate::function::{Function, Scalar};
 
 /// Seconds between an executor's signs of life.
 const HEARTBEAT: u64 = 3;
@@ -33,12 +36,15 @@ const MESSAGE: u32 = 64 << 20;
 pub struct Scheduler {
     pub bind: String,
     pub port: u16,
+    /// Functions beside those of SQL that questions may call. Every executor needs the same.
+    pub functions: Vec<Function>,
 }
 
 impl Scheduler {
     /// Runs until the process ends.
     pub fn run(&self) -> Result<(), SqlError> {
         let address = self.address()?;
+        let functions = self.functions.clone();
         let config = SchedulerConfig {
             bind_host: self.bind.clone(),
             bind_port: self.port,
@@ -51,12 +57,12 @@ impl Scheduler {
             grpc_server_max_encoding_message_size: MESSAGE,
             grpc_client_max_message_size: MESSAGE,
             override_config_producer: Some(Arc::new(session_config)),
-            override_session_builder: Some(Arc::new(|config: SessionConfig| {
+            override_session_builder: Some(Arc::new(move |config: SessionConfig| {
                 Ok(SessionStateBuilder::new()
                     .with_config(config)
                     .with_runtime_env(stores::environment()?)
                     .with_default_features()
-                    .with_scalar_functions(ballista_scalar_functions())
+                    .with_scalar_functions(ballista_scalar_functions().into_iter().chain(functions.iter().map(known)).collect())
                     .with_aggregate_functions(ballista_aggregate_functions())
                     .with_window_functions(ballista_window_functions())
                     .build())
@@ -90,6 +96,8 @@ pub struct Executor {
     pub work_dir: Option<PathBuf>,
     /// Bytes that all its tasks may hold.
     pub memory: u64,
+    /// Functions beside those of SQL that questions may call.
+    pub functions: Vec<Function>,
 }
 
 impl Executor {
@@ -114,10 +122,22 @@ impl Executor {
             memory_pool_size: Some(self.memory),
             override_config_producer: Some(Arc::new(session_config)),
             override_runtime_producer: Some(Arc::new(|_: &SessionConfig| stores::environment())),
+            override_function_registry: Some(Arc::new(self.registry())),
             ..ExecutorProcessConfig::default()
         };
         runtime(self.threads)?.block_on(start_executor_process(Arc::new(config))).map_err(failed)
     }
+
+    fn registry(&self) -> BallistaFunctionRegistry {
+        let mut registry = BallistaFunctionRegistry::default();
+        registry.scalar_functions.extend(self.functions.iter().map(|function| (function.name.to_string(), known(function))));
+        registry
+    }
+}
+
+/// A function as nodes know it.
+fn known(function: &Function) -> Arc<ScalarUDF> {
+    Arc::new(ScalarUDF::new_from_impl(Scalar::new(function.clone())))
 }
 
 fn session_config() -> SessionConfig {

@@ -2,6 +2,10 @@
 
 mod captures;
 mod deltas;
+#[cfg(feature = "cluster")]
+pub mod functions;
+#[cfg(feature = "cluster")]
+pub mod hits;
 mod judged;
 mod listed;
 mod losses;

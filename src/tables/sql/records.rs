@@ -22,7 +22,7 @@ use super::shape::{CONSTANTS, RAW, Shape};
 use super::sheet::{Maps, map_type};
 use crate::query::sources::Asked;
 use crate::render::shown::visible_text;
-use crate::run::events::{self, Start};
+use crate::run::events::{self, Facts, Start};
 use crate::store::columns::{EXACT, Type, column_name};
 use crate::store::open::COLUMNS;
 use crate::store::segment::{self, SegmentMeta};
@@ -46,6 +46,9 @@ pub struct Records {
     kinds: BTreeMap<String, BTreeSet<String>>,
     /// Values that the columns do not hold.
     cut: Cut,
+    /// What conditions of a query are made of.
+    #[cfg(feature = "cluster")]
+    names: crate::tables::shard::narrow::Names,
     /// What is not indexed, made for this question; removed behind it.
     _made: TempDir,
 }
@@ -63,7 +66,15 @@ impl Records {
         let made = TempDir::with_prefix("corr-sql-").map_err(|e| format!("no place for columns of what is not indexed: {e}"))?;
         let read = |(number, source): (usize, &Asked)| of_source(asking, engine, source, &made.path().join(number.to_string()));
         let parts: Vec<Vec<Part>> = sources.sources.par_iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        let mut records = Records { files: Vec::new(), fields: BTreeMap::new(), kinds: BTreeMap::new(), cut: Cut::default(), _made: made };
+        let mut records = Records {
+            files: Vec::new(),
+            fields: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            cut: Cut::default(),
+            #[cfg(feature = "cluster")]
+            names: Default::default(),
+            _made: made,
+        };
         parts.into_iter().flatten().for_each(|part| records.take(part));
         records.settle()?;
         Ok(records)
@@ -73,6 +84,8 @@ impl Records {
         for (name, info) in &part.meta.columns {
             let known = self.fields.entry(name.clone()).or_insert_with(|| Known { kind: info.kind, whole: Vec::new() });
             self.cut.count(name, info.lost);
+            #[cfg(feature = "cluster")]
+            self.names.field(name, info);
             if info.kind == Type::Int {
                 known.whole.push(part.file.path.clone());
             }
@@ -82,6 +95,8 @@ impl Records {
             self.kinds.entry(kind.clone()).or_default().extend(names.iter().cloned());
         }
         self.cut.overflow |= part.meta.overflow;
+        #[cfg(feature = "cluster")]
+        self.names.part(&part.file.constants, part.meta.overflow);
         self.files.push(part.file);
     }
 
@@ -124,6 +139,12 @@ impl Records {
     /// Values that the columns do not hold.
     pub fn cut(&self) -> &Cut {
         &self.cut
+    }
+
+    /// What conditions of a query are made of.
+    #[cfg(feature = "cluster")]
+    pub fn names(&self) -> &crate::tables::shard::narrow::Names {
+        &self.names
     }
 
     /// Fields of whole numbers of which a double cannot tell some apart.
@@ -212,7 +233,7 @@ fn text_of(asking: Arc<Asking>) -> Function {
         // Views have no end at 31 bits: messages can be long.
         let mut texts = StringViewBuilder::new();
         each_record(&asking, columns, rows, |read| {
-            texts.append_option(read.map(|(record, event)| {
+            texts.append_option(read.map(|Again { record, event, .. }| {
                 let range = if event.message.is_empty() { 0..record.payload.len() } else { event.message.clone() };
                 visible_text(record.payload, range, &event.withheld)
             }));
@@ -230,7 +251,7 @@ fn ids_of(asking: Arc<Asking>) -> Function {
         let mut spelled = String::new();
         each_record(&asking, columns, rows, |read| {
             let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-            for id in read.iter().flat_map(|(_, event)| &event.ids) {
+            for id in read.iter().flat_map(|read| &read.event.ids) {
                 ids::canonical(Some(id.kind), &id.text, &mut spelled);
                 let of_kind = by_kind.entry(id.kind.field()).or_default();
                 if !of_kind.contains(&spelled) {
@@ -247,12 +268,21 @@ fn ids_of(asking: Arc<Asking>) -> Function {
     Function { name: "record_ids", returns: map_type(), call: Arc::new(call) }
 }
 
+/// A record that was read again.
+pub(super) struct Again<'r> {
+    pub source: &'r Asked,
+    pub record: &'r Record<'r>,
+    pub event: &'r Event<'r>,
+    /// Its line and the sort key of what has no stamp are not known here.
+    pub facts: &'r Facts,
+}
+
 /// Calls `f` with the record of each row, by its source and its offset; `None` where it cannot be read.
-fn each_record(
+pub(super) fn each_record(
     asking: &Asking,
     columns: &[ArrayRef],
     rows: usize,
-    mut f: impl FnMut(Option<(&Record<'_>, &Event<'_>)>) -> Result<(), String>,
+    mut f: impl FnMut(Option<Again<'_>>) -> Result<(), String>,
 ) -> Result<(), String> {
     let [keys, offsets] = columns else { return Err("a record is found by a source and an offset".into()) };
     let (keys, offsets) = (keys.as_string_opt::<i32>(), offsets.as_primitive_opt::<UInt64Type>());
@@ -265,7 +295,9 @@ fn each_record(
         let offset = usize::try_from(offsets.value(row)).ok();
         let read = found.zip(offset).filter(|((bytes, _), offset)| *offset < bytes.len()).and_then(|((bytes, source), offset)| {
             let start = Start { offset, line: 0, order: None };
-            events::one(bytes, &source.layout, source.timing(), start, |record, event, _| f(Some((record, event))))
+            events::one(bytes, &source.layout, source.timing(), start, |record, event, facts| {
+                f(Some(Again { source, record, event, facts }))
+            })
         });
         match read {
             Some(done) => done?,

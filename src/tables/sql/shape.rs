@@ -49,6 +49,8 @@ impl Shape {
         if self.written {
             columns.extend(CONSTANTS.iter().map(|name| column(name, Sql::Text)));
             columns.extend(WRITTEN.iter().zip([Sql::Text, Sql::Map, Sql::Map]).map(|(name, kind)| column(name, kind)));
+            #[cfg(feature = "cluster")]
+            columns.push(Field::new(crate::tables::shard::question::WHOLE, arrow::datatypes::DataType::Binary, true));
         }
         columns
     }

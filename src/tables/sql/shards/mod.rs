@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use super::losses::Losses;
 use crate::store::columns::Type;
+use crate::tables::shard::narrow::Names;
 
 pub use read::{Shards, add};
 pub use write::{Written, write};
 
 /// The form of `shard.json`.
-const FORM: &str = "corr.shard.v2";
+const FORM: &str = "corr.shard.v3";
 const FILE: &str = "shard.json";
 /// The folder of what is of the whole run, behind the run's name.
 const WHOLE: &str = "whole";
@@ -37,6 +38,9 @@ struct Shard {
     /// Fields of each kind.
     #[serde(default)]
     kinds: BTreeMap<String, BTreeSet<String>>,
+    /// What conditions of `corr query` are made of.
+    #[serde(default)]
+    names: Names,
     /// Of the whole run: every folder that it has.
     #[serde(default)]
     folders: BTreeSet<String>,

@@ -11,6 +11,7 @@ use corr_sql::{Engine, Read, Table};
 use super::{FILE, Shard};
 use crate::store::columns::Type;
 use crate::tables::columns;
+use crate::tables::shard::narrow::{Columns, Names};
 use crate::tables::sql::losses::{Losses, Told};
 use crate::tables::sql::shape::{RAW, Shape};
 use crate::tables::sql::sheet;
@@ -25,6 +26,7 @@ pub struct Shards {
     fields: BTreeMap<String, Type>,
     wide: BTreeSet<String>,
     kinds: BTreeMap<String, BTreeSet<String>>,
+    names: Names,
     losses: Losses,
 }
 
@@ -108,7 +110,20 @@ impl Shards {
         for (kind, names) in shard.kinds {
             self.kinds.entry(kind).or_default().extend(names);
         }
+        self.names.add(shard.names);
         self.losses.add(shard.losses);
+    }
+
+    /// What conditions of `corr query` are made of.
+    pub fn columns(&self) -> Columns {
+        Columns { fields: self.shape().fields, kinds: self.kinds.keys().cloned().collect(), names: self.names.clone() }
+    }
+
+    /// What is to be said of what reads whole records.
+    pub fn told_of_records(&self) -> Told {
+        let mut told = self.losses.run.clone();
+        self.losses.tables.get(RAW).into_iter().for_each(|of_records| told.add(of_records.clone()));
+        told
     }
 
     /// What the records of all are like. Whole numbers that a double cannot tell apart are text where another shard has the field as doubles.

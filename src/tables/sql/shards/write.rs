@@ -18,6 +18,8 @@ use tempfile::TempDir;
 use super::{FILE, FORM, Shard, WHOLE};
 use crate::run::source::Owner;
 use crate::tables::columns;
+use crate::tables::shard::question::WHOLE as RECORD;
+use crate::tables::sql::functions;
 use crate::tables::sql::losses::Losses;
 use crate::tables::sql::records::Records;
 use crate::tables::sql::shape::{CONSTANTS, RAW, Shape, WRITTEN, quoted};
@@ -85,6 +87,7 @@ impl Writing<'_> {
     fn records(&mut self) -> anyhow::Result<Records> {
         let records = Records::open(self.asking, &self.engine).map_err(anyhow::Error::msg)?;
         records.add_to(&mut self.engine, self.asking);
+        self.engine.add_function(functions::whole_of(self.asking.clone()));
         let shape = records.shape();
         let shard = Shard {
             schema: FORM.into(),
@@ -92,6 +95,7 @@ impl Writing<'_> {
             fields: shape.fields.clone(),
             wide: records.wide().map_err(anyhow::Error::msg)?,
             kinds: shape.kinds.clone(),
+            names: records.names().clone(),
             ..Shard::default()
         };
         for (group, keys) in self.groups()? {
@@ -155,7 +159,8 @@ fn records_of(shape: &Shape, keys: &[String]) -> String {
     let made: Vec<String> =
         [shape.text(), shape.ids(), &shape.map()].iter().zip(WRITTEN).map(|(from, name)| format!("{from} AS {name}")).collect();
     let (columns, constants, made) = (columns.join(", "), CONSTANTS.join(", "), made.join(", "));
-    format!("SELECT {columns}, {constants}, {made} FROM {RAW} WHERE _source IN ({})", keys.join(", "))
+    let whole = format!("{}(_source, _offset, _line, _order) AS {RECORD}", functions::WRITE);
+    format!("SELECT {columns}, {constants}, {made}, {whole} FROM {RAW} WHERE _source IN ({})", keys.join(", "))
 }
 
 /// What the folders of a run are called: its last parts for who reads it, and a hash of machine and whole paths, for another run, or the part of the
