@@ -1,6 +1,7 @@
 //! The tables of a run as Parquet files that the machines of a cluster read: one folder a host or group of sources for its records, one for what is
 //! of the whole run. Each folder has a `shard.json`, written last, that says what is in it.
 
+pub mod captures;
 mod read;
 mod write;
 
@@ -18,7 +19,7 @@ pub use read::{Shards, add};
 pub use write::{Written, write};
 
 /// The form of `shard.json`.
-const FORM: &str = "corr.shard.v3";
+const FORM: &str = "corr.shard.v4";
 const FILE: &str = "shard.json";
 /// The folder of what is of the whole run, behind the run's name.
 const WHOLE: &str = "whole";

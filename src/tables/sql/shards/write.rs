@@ -8,14 +8,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use corr_sql::cluster::Folder;
-use corr_sql::{Engine, Limits};
+use corr_sql::{Engine, Limits, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
-use super::{FILE, FORM, Shard, WHOLE};
+use super::{FILE, FORM, Shard, WHOLE, captures};
 use crate::run::source::Owner;
 use crate::tables::columns;
 use crate::tables::shard::question::WHOLE as RECORD;
@@ -57,6 +57,14 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
     for (table, _) in MADE {
         let columns = sheet::schema(columns::of(table));
         let (stored, of_table) = asking.heard(|| writing.table(&whole, table, &format!("SELECT * FROM {table}"), Some(columns)));
+        stored?;
+        losses.tables.insert(table.to_string(), of_table);
+        shard.tables.insert(table.to_string(), vec![file_of(table)]);
+    }
+    for table in [captures::CAPTURES, captures::BLOCKS] {
+        let rows = captures::Writing { asking: asking.clone(), run: writing.run.clone(), table };
+        writing.engine.add(table, Table::Rows(Arc::new(rows)));
+        let (stored, of_table) = asking.heard(|| writing.table(&whole, table, &format!("SELECT * FROM {table}"), captures::schema(table)));
         stored?;
         losses.tables.insert(table.to_string(), of_table);
         shard.tables.insert(table.to_string(), vec![file_of(table)]);
