@@ -54,6 +54,12 @@ impl Opened {
         Ok(Opened { sources, run, options, store: reading.store.clone(), own: false })
     }
 
+    /// One whose records are elsewhere.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(sources: Sources, runs: &Runs, reading: &Reading) -> Opened {
+        Opened { sources, run: Run::gone(&runs.all()), options: reading.options(), store: None, own: false }
+    }
+
     /// Leaves out a file that is none of the run's: the one that is written.
     pub fn without(mut self, path: Option<&Path>) -> Opened {
         if let Some(own) = path.and_then(|path| std::fs::canonicalize(path).ok()) {
@@ -148,7 +154,13 @@ impl Opened {
 pub(crate) type Lives<'a> = &'a dyn Fn() -> anyhow::Result<Vec<Phase>>;
 
 /// The ends of a window, by the sources of events and the captures that are joined with them.
-pub(super) fn times(flags: Flags<'_>, sources: &Sources, run: &str, joined: Option<&Joined<'_>>, lives: Lives<'_>) -> anyhow::Result<Times> {
+pub(super) fn times(
+    flags: Flags<'_>,
+    sources: &Sources,
+    run: &str,
+    joined: Option<&Joined<'_>>,
+    lives: Lives<'_>,
+) -> anyhow::Result<Times> {
     let covers = || {
         let mut covers = Covers::default();
         covers.add_logs(&sources.sources);

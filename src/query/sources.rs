@@ -108,6 +108,29 @@ impl Asked {
         })
     }
 
+    /// One whose records are elsewhere: what is known of it, and no bytes.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(name: String, key: String, format: &'static str, owner: Owner, extent: (Option<i64>, Option<i64>)) -> Asked {
+        Asked {
+            path: PathBuf::from(&name),
+            name,
+            key,
+            compression: Compression::None,
+            format,
+            owner,
+            layout: Layout::default(),
+            clock: Clock::assumed(),
+            timing: OnceLock::new(),
+            extent: OnceLock::from(extent),
+            segments: Vec::new(),
+            indexed_to: 0,
+            grew: false,
+            unindexed: true,
+            masked: false,
+            opened: OnceLock::from(Err("its records are elsewhere".to_string())),
+        }
+    }
+
     /// The source's bytes, opened when they are first asked for.
     pub fn bytes(&self) -> Result<&[u8], &str> {
         self.opened().map(|o| &*o.bytes)

@@ -47,7 +47,8 @@ pub fn blocks(capture: &Capture) -> impl Iterator<Item = (u64, &[u8])> {
 /// [`KeptError`], for tables that are not, byte for byte, what this version wrote.
 pub fn open(tables: &[u8], there: &BTreeMap<u64, Arc<[u8]>>, missing: &Missing) -> Result<Capture, KeptError> {
     let damaged = KeptError::Damaged("its tables");
-    let (body, hash) = tables.len().checked_sub(HASH).and_then(|at| tables.split_at_checked(at)).ok_or(KeptError::Damaged("its end is missing"))?;
+    let (body, hash) =
+        tables.len().checked_sub(HASH).and_then(|at| tables.split_at_checked(at)).ok_or(KeptError::Damaged("its end is missing"))?;
     if *blake3::hash(body).as_bytes() != hash {
         return Err(damaged);
     }

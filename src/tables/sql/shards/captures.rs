@@ -14,6 +14,7 @@ use corr_sql::{Engine, Give, Rows, Wanted};
 use crate::evidence;
 use crate::metrics::apart::{About, Brought, asked};
 use crate::metrics::asked::Asked;
+use crate::tables::shard::narrow::text;
 use crate::tables::sql::Asking;
 use crate::tables::sql::functions::bytes_at;
 use crate::tables::sql::hits::{column, int_at, text_at};
@@ -175,7 +176,8 @@ impl<'e> Captures<'e> {
             let number = int_at(batch, "_capture", row)?.context("a capture has no number")?;
             let bytes = bytes_at(column(batch, "_bytes")?, row).map_err(anyhow::Error::msg)?.unwrap_or_default();
             if let Some(about) = text_at(column(batch, "_about")?, row)? {
-                let about = serde_json::from_str(about).context("what shards say of a capture; write them anew by `corr index --shards`")?;
+                let about =
+                    serde_json::from_str(about).context("what shards say of a capture; write them anew by `corr index --shards`")?;
                 captures.keys.push((run.to_string(), number));
                 captures.brought.push(Brought { about, tables: Vec::new(), blocks: BTreeMap::new() });
             }
@@ -210,8 +212,8 @@ impl<'e> Captures<'e> {
         let (Some((run, number)), Some(first), Some(last)) = (self.keys.get(place), offsets.first(), offsets.last()) else { return Ok(()) };
         let named: Vec<String> = offsets.iter().map(u64::to_string).collect();
         let sql = format!(
-            "SELECT _at, _bytes FROM {BLOCKS} WHERE _run = '{}' AND _capture = {number} AND _at BETWEEN {first} AND {last} AND _at IN ({})",
-            run.replace('\'', "''"),
+            "SELECT _at, _bytes FROM {BLOCKS} WHERE _run = {} AND _capture = {number} AND _at BETWEEN {first} AND {last} AND _at IN ({})",
+            text(run),
             named.join(", ")
         );
         self.each(&sql, |captures, row, batch| {
@@ -229,11 +231,7 @@ impl<'e> Captures<'e> {
         Ok(())
     }
 
-    fn each(
-        &mut self,
-        sql: &str,
-        mut f: impl FnMut(&mut Captures<'e>, usize, &RecordBatch) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+    fn each(&mut self, sql: &str, mut f: impl FnMut(&mut Captures<'e>, usize, &RecordBatch) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut answer = self.engine.ask(sql)?;
         while let Some(batch) = answer.next_batch()? {
             for row in 0..batch.num_rows() {

@@ -2,6 +2,7 @@
 //! of the whole run. Each folder has a `shard.json`, written last, that says what is in it.
 
 pub mod captures;
+mod logs;
 mod read;
 mod write;
 
@@ -15,6 +16,7 @@ use super::losses::Losses;
 use crate::store::columns::Type;
 use crate::tables::shard::narrow::Names;
 
+pub use logs::Logs;
 pub use read::{Shards, add};
 pub use write::{Written, write};
 
@@ -45,6 +47,9 @@ struct Shard {
     /// Of the whole run: every folder that it has.
     #[serde(default)]
     folders: BTreeSet<String>,
+    /// Of the whole run: its sources of events.
+    #[serde(default)]
+    logs: Option<Logs>,
     /// Of the whole run: what is to be said beside answers.
     #[serde(default)]
     losses: Losses,

@@ -8,7 +8,7 @@ use arrow::datatypes::Schema;
 use corr_sql::cluster::{Folder, Shared};
 use corr_sql::{Engine, Read, Table};
 
-use super::{FILE, Shard, captures};
+use super::{FILE, Logs, Shard, captures};
 use crate::store::columns::Type;
 use crate::tables::columns;
 use crate::tables::shard::narrow::{Columns, Names};
@@ -28,6 +28,8 @@ pub struct Shards {
     kinds: BTreeMap<String, BTreeSet<String>>,
     names: Names,
     losses: Losses,
+    /// The sources of each run.
+    logs: Vec<Logs>,
 }
 
 /// Makes the tables of all shards of some places known to an engine of a cluster.
@@ -114,12 +116,21 @@ impl Shards {
             self.kinds.entry(kind).or_default().extend(names);
         }
         self.names.add(shard.names);
+        self.logs.extend(shard.logs);
         self.losses.add(shard.losses);
     }
 
     /// What conditions of `corr query` are made of.
     pub fn columns(&self) -> Columns {
         Columns { fields: self.shape().fields, kinds: self.kinds.keys().cloned().collect(), names: self.names.clone() }
+    }
+
+    /// The sources of events of all runs.
+    ///
+    /// # Errors
+    /// They cannot be asked together.
+    pub fn logs(&self) -> anyhow::Result<Logs> {
+        Logs::together(&self.logs)
     }
 
     /// There are records in them.

@@ -15,7 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
-use super::{FILE, FORM, Shard, WHOLE, captures};
+use super::{FILE, FORM, Logs, Shard, WHOLE, captures};
 use crate::run::source::Owner;
 use crate::tables::columns;
 use crate::tables::shard::question::WHOLE as RECORD;
@@ -70,6 +70,9 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
         shard.tables.insert(table.to_string(), vec![file_of(table)]);
     }
     writing.written.shards.insert(whole.clone());
+    let (logs, of_logs) = asking.heard(|| Logs::of(asking));
+    shard.logs = Some(logs?);
+    losses.tables.entry(RAW.to_string()).or_default().add(of_logs);
     shard.folders = writing.written.shards.clone();
     shard.losses = losses;
     // Folders that this run does not have any more: what reads them would count them.
