@@ -1,0 +1,218 @@
+//! `corr metrics` and `corr edges` over shards on a cluster: the answer of the same question where the run is.
+
+use serde_json::Value as Json;
+
+use super::cluster::Cluster;
+use crate::program::{Place, Ran, cases, copy_tree, fixtures};
+
+/// A question where the run is, and the same asked of a cluster over its shards.
+struct Both<'a> {
+    place: &'a Place,
+    run: &'a str,
+    url: String,
+}
+
+impl Both<'_> {
+    fn ask(&self, command: &str, arguments: &[&str]) -> (Ran, Ran) {
+        let ask = |run: &str, more: &[&str]| self.place.corr(&[&[command, run], arguments, more].concat());
+        (ask(self.run, &[]), ask("shards", &["--cluster", &self.url, "--patience", "60s"]))
+    }
+
+    /// The answer, which must be the same to the letter but for how the run is named, as must be what is said beside it.
+    fn same(&self, command: &str, arguments: &[&str]) -> Ran {
+        let (local, there) = self.ask(command, arguments);
+        let named = |text: &str| {
+            text.replace(&format!("shards --cluster {}", self.url), self.run)
+                .replace("\"run\": \"shards\"", &format!("\"run\": \"{}\"", self.run))
+        };
+        assert_eq!((there.code, named(&there.stderr)), (local.code, local.stderr.clone()), "{command} {arguments:?}");
+        let (a, b) = (&local.stdout, named(&there.stdout));
+        let differs = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+        assert!(*a == b, "{command} {arguments:?}: {differs:?}");
+        local
+    }
+
+    fn json(&self, command: &str, arguments: &[&str]) -> Json {
+        let ran = self.same(command, &[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{command} {arguments:?}: {e}: {} {}", ran.stdout, ran.stderr))
+    }
+
+    /// What is not asked there is one line, with what to do instead.
+    fn refused(&self, command: &str, arguments: &[&str]) {
+        let there = self.ask(command, arguments).1;
+        assert_eq!((there.code, there.stdout.as_str(), there.stderr.lines().count()), (Some(2), "", 1), "{arguments:?}: {}", there.stderr);
+        assert!(there.stderr.contains(": not asked of a cluster; "), "{arguments:?}: {}", there.stderr);
+    }
+}
+
+/// A run with its shards.
+fn shards(place: &Place, run: &str) -> usize {
+    let written = place.corr(&["index", run, "--shards", "shards"]);
+    assert_eq!(written.code, Some(0), "{}", written.stderr);
+    std::fs::read_dir(place.path("shards")).expect("shards").count()
+}
+
+/// Records of a router and two workers, and a capture with scrapes that failed and a process that began anew.
+fn run() -> Place {
+    let place = Place::with("direct-run");
+    std::fs::rename(place.path("direct-run"), place.path("run")).expect("rename");
+    copy_tree(&fixtures().join("metrics-run"), &place.path("run/served"));
+    place
+}
+
+/// Of that run, each with an answer. The server was down from 18:30:50 to 18:30:57.
+const METRICS: &[&[&str]] = &[
+    &["--limit", "0"],
+    &["--list", "sglang:kv_*"],
+    &["sglang:kv_*", "--limit", "0"],
+    &["sglang:cached_tokens_total", "--since", "2026-11-29T18:30:43Z", "--until", "2026-11-29T18:30:49Z"],
+    &["sglang:cached_tokens_total", "--since", "2026-11-29T18:30:45Z", "--until", "2026-11-29T18:31:00Z"],
+    &["*", "--since", "2026-11-29T18:30:48Z", "--until", "2026-11-29T18:30:58Z", "--limit", "0"],
+    &["*", "--since", "2026-11-29T18:30:51Z", "--until", "2026-11-29T18:30:55Z"],
+    &["sglang:*", "--rows", "--since", "18:30:44", "--until", "18:30:59", "--limit", "0"],
+    &["sglang:load_back_tokens_total", "--by", "tp_rank", "--since", "2026-11-29T18:30:42Z"],
+    &["*", "--by", "target", "--until", "2026-11-29T18:30:59Z"],
+    &["sglang:cached_tokens_total", "--per", "sglang:prompt_tokens_total", "--until", "2026-11-29T18:30:59Z"],
+    &["sglang:load_back_tokens_total", "--per", "sglang:cached_tokens_total", "--since", "2026-11-29T18:30:43Z"],
+    &["{tp_rank=\"1\"}", "--since", "end-8s", "--quantiles", "0.25,0.999"],
+    &["*", "--window", "common"],
+    &["*", "--since", "start+1s", "--until", "end-1s"],
+    &["sglang:no_such_series"],
+];
+
+#[test]
+fn metrics_over_four_shards() {
+    let place = run();
+    let folders = shards(&place, "run");
+    assert!(folders >= 5, "four shards of records and one of the whole run: {folders}");
+    let cluster = Cluster::start(&place, 2, &[]);
+    let both = Both { place: &place, run: "run", url: cluster.url() };
+    for arguments in METRICS {
+        both.json("metrics", arguments);
+    }
+    for format in ["text", "csv", "markdown", "jsonl"] {
+        both.same("metrics", &["sglang:*", "--since", "2026-11-29T18:30:45Z", "--format", format]);
+    }
+    // By the scrapes' own text: 802 593 at 18:30:40.9 and 879 110 at 18:30:49.9.
+    let one =
+        ["sglang:cached_tokens_total{cache_source=\"device\"}", "--since", "2026-11-29T18:30:40.8Z", "--until", "2026-11-29T18:30:50Z"];
+    let counted = both.same("metrics", &[&one[..], &["--format", "csv"]].concat());
+    assert!(counted.stdout.contains("76517"), "{}", counted.stdout);
+    println!("{} questions give the local answer", METRICS.len());
+    for arguments in [
+        &["sglang:*", "--window", "measured"][..],
+        &["sglang:*", "--around", "run/logs/router.log:3"],
+        &["log:token_usage"],
+        &["sglang:*", "--also", "run"],
+        &["sglang:*", "--store", "store"],
+        &["sglang:*", "--tz", "router.log=UTC"],
+        &["sglang:*", "--format-of", "router.log=text"],
+    ] {
+        both.refused("metrics", arguments);
+    }
+    edges(&both);
+}
+
+/// Of the same run.
+fn edges(both: &Both<'_>) {
+    let session = both.place.corr(&["query", "run", "session:*", "-n", "1", "--format", "json"]);
+    let request = both.place.corr(&["query", "run", "kind:request_end", "-n", "1", "--fields", "request_id", "--format", "csv"]);
+    let id = request.stdout.lines().nth(1).unwrap_or_default().to_string();
+    assert!(id.len() > 10, "{} {}", request.stdout, session.stdout);
+    let asked: &[&[&str]] = &[
+        &[],
+        &["--explain", "--all-citations"],
+        &["--since", "2026-11-29T18:54:32Z", "--until", "2026-11-29T18:54:34Z", "--explain"],
+        &["--since", "2026-11-29T18:30:45Z", "--until", "2026-11-29T18:31:00Z"],
+        &["--since", "start+2s", "--until", "end-1s"],
+        &["--request", &id, "--explain"],
+        &["--worker", "worker-0"],
+        &["--worker", "worker-1", "--since", "end-6s"],
+        &["--edge", "route,l3-restore"],
+        &["--require", "l3-restore=proven"],
+        &["--require", "l3-restore"],
+    ];
+    let mut known = 0;
+    for arguments in asked {
+        if let [flag, names] = arguments
+            && *flag == "--edge"
+        {
+            // Names of edges are the table's own: an error is the same one.
+            both.same("edges", &[flag, names]);
+            continue;
+        }
+        let answer = both.json("edges", arguments);
+        let edges = answer["edges"].as_array().expect("edges");
+        known += edges.iter().filter(|edge| edge["activity"] == "proven" || edge["activity"] == "active").count();
+    }
+    assert!(known > 10, "{known} edges that happened");
+    for format in ["text", "csv", "markdown", "jsonl"] {
+        both.same("edges", &["--explain", "--format", format]);
+    }
+    let (local, there) = both.ask("edges", &["--session", "no-such-session"]);
+    assert_eq!((there.code, &there.stderr), (local.code, &local.stderr));
+    for arguments in [&["--window", "measured"][..], &["--also", "run"], &["--store", "store"], &["--format-of", "router.log=text"]] {
+        both.refused("edges", arguments);
+    }
+    println!("{} questions about edges give the local answer", asked.len());
+}
+
+/// Captures of real runs: elapsed clocks that events or a log anchor, scrapes that failed, processes that began anew, error pages read as samples.
+#[test]
+fn real_captures() {
+    for (below, since, until) in [
+        ("tachometer/run_dynamo/corr-direct-20261129T185427Z-1", "2026-11-29T18:54:50Z", "2026-11-29T18:55:10Z"),
+        ("tachometer/run_a/scrapeA", "2026-11-29T18:47:00Z", "2026-11-29T18:47:30Z"),
+        ("sglang/b2-0523-hicache-restart", "2026-11-29T19:13:35Z", "2026-11-29T19:13:50Z"),
+        ("tachometer/run_scraper_restarted", "start+1s", "end-1s"),
+    ] {
+        let Some(case) = cases(below) else { return };
+        let place = Place::new();
+        copy_tree(&case, &place.path("run"));
+        for truth in ["truth.json", "client.jsonl", "health.jsonl", "truth.jsonl"] {
+            let _ = std::fs::remove_file(place.path(&format!("run/{truth}")));
+        }
+        let folders = shards(&place, "run");
+        let cluster = Cluster::start(&place, 2, &[]);
+        let both = Both { place: &place, run: "run", url: cluster.url() };
+        let window = ["--since", since, "--until", until];
+        for arguments in [
+            &["--limit", "0"][..],
+            &[&["*", "--limit", "0"], &window[..]].concat(),
+            &[&["*_total", "--by", "target"], &window[..]].concat(),
+            &[&["*", "--rows", "--limit", "500"], &window[..]].concat(),
+        ] {
+            both.json("metrics", arguments);
+        }
+        for arguments in [&[][..], &[&["--explain"], &window[..]].concat()] {
+            both.json("edges", arguments);
+        }
+        println!("{below}: {folders} folders, 6 questions give the local answer");
+    }
+}
+
+/// Two runs in one place are asked as `--also` asks them.
+#[test]
+fn two_runs_in_one_place() {
+    let place = Place::with("metrics-run");
+    copy_tree(&fixtures().join("direct-run"), &place.path("direct-run"));
+    for run in ["metrics-run", "direct-run"] {
+        shards(&place, run);
+    }
+    let cluster = Cluster::start(&place, 1, &[]);
+    let url = cluster.url();
+    let arguments = ["sglang:*", "--since", "2026-11-29T18:30:45Z", "--until", "2026-11-29T18:31:00Z", "--format", "json"];
+    let local = place.corr(&[&["metrics", "direct-run", "--also", "metrics-run"], &arguments[..]].concat());
+    let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
+    assert_eq!((there.code, there.stdout), (local.code, local.stdout), "{} {}", local.stderr, there.stderr);
+    // Samples that the shards do not have are an error, not an answer.
+    let whole = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path());
+    let of_metrics = whole.into_iter().find(|p| p.to_string_lossy().contains("metrics-run") && p.to_string_lossy().ends_with(".whole"));
+    let of_direct = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path());
+    let of_direct = of_direct.into_iter().find(|p| p.to_string_lossy().contains("direct-run") && p.to_string_lossy().ends_with(".whole"));
+    let (of_metrics, of_direct) = (of_metrics.expect("a folder"), of_direct.expect("a folder"));
+    std::fs::copy(of_direct.join("_blocks.parquet"), of_metrics.join("_blocks.parquet")).expect("copy");
+    let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
+    assert_eq!((there.code, there.stdout.as_str()), (Some(2), ""), "{}", there.stderr);
+    assert!(there.stderr.contains("lack samples") && there.stderr.contains("corr index --shards"), "{}", there.stderr);
+}
