@@ -11,8 +11,8 @@ use super::{exit, line, sql};
 use crate::metrics::asked::Asked as Captured;
 use crate::render::paint::When;
 use crate::render::safe::terminal;
-use crate::tables::sql::shards;
 use crate::tables::sql::shards::captures::Captures;
+use crate::tables::sql::{functions, shards};
 
 /// Asks the cluster of a scheduler.
 pub fn run(args: &Args, cluster: &str, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
@@ -20,6 +20,7 @@ pub fn run(args: &Args, cluster: &str, color: When, out: &mut dyn Write, err: &m
         bail!("{flag}: not asked of a cluster; {instead}");
     }
     let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
+    functions::asking().into_iter().for_each(|function| engine.add_function(function));
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
     let logs = shards.logs()?;
     let opened = Opened::elsewhere(logs.sources(&args.runs.run)?, &args.runs, &args.reading);

@@ -7,7 +7,7 @@ use anyhow::bail;
 use corr_metrics::select::Selector;
 
 use super::place::Events;
-use super::{Args, Opened, Selectors, told};
+use super::{Args, Opened, Selectors};
 use crate::cli::{exit, sql};
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
@@ -45,12 +45,13 @@ pub fn run(
         (answer, said) = (Vec::new(), Vec::new());
         if asked.captures.is_empty() {
             writeln!(said, "corr: {}: no metric capture in these shards", terminal(&args.runs.run))?;
-            return Ok(exit::ERROR);
+            return Ok(Ok(exit::ERROR));
         }
         let paint = Paint::new(color);
         let opened = Opened { args, run: &run, asked, workers: &[], events: &events, partial: told.partial, paint, now };
-        opened.answer(selectors, &mut answer, &mut said)
-    });
+        // What is said without all samples is not the answer, be it an error.
+        Ok(opened.answer(selectors, &mut answer, &mut said))
+    })?;
     err.write_all(&said)?;
     out.write_all(&answer)?;
     out.flush()?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
-use corr_parsers::event::{Event, Field, Kind, Level, Secret, Value, Withheld};
+use corr_parsers::event::{Event, Field, Kind, Level, Secret, Withheld};
 use corr_parsers::format::Meta;
 use corr_parsers::ids::{Id, IdKind};
 use corr_parsers::stamp::Stamp;
@@ -270,6 +270,7 @@ mod tests {
     use crate::query::sources;
     use crate::run::Options;
     use crate::run::events::{self, Start};
+    use corr_parsers::event::Value;
     use proptest::prelude::*;
     use std::ops::ControlFlow;
     use std::path::Path;

@@ -18,7 +18,7 @@ use crate::query::sources::{Asked, Sources};
 use crate::run::declared::Declared;
 use crate::run::source::Owner;
 use crate::tables::shard::narrow::text;
-use crate::tables::shard::question::{RECORDS, WHOLE};
+use crate::tables::shard::question::{MATCH, RECORDS, WHOLE};
 use crate::tables::shard::whole::{Whole, known};
 use crate::tables::sql::Asking;
 use crate::tables::sql::functions::bytes_at;
@@ -149,7 +149,7 @@ impl Logs {
             self.sources.iter().enumerate().map(|(number, log)| ((log.key.as_str(), log.name.as_str()), number)).collect();
         let kinds: Vec<String> = edges.kinds().into_iter().map(text).collect();
         let sql = format!(
-            "SELECT _source, _path, {WHOLE} FROM {RECORDS} WHERE _kind IN ({}) OR cardinality(_ids) > 0 ORDER BY _source, _path, _offset",
+            "SELECT _source, _path, {WHOLE} FROM {RECORDS} WHERE _kind IN ({}) OR {MATCH}('id:*', {WHOLE}) ORDER BY _source, _path, _offset",
             kinds.join(", ")
         );
         let mut lost = 0;
