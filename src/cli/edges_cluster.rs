@@ -22,7 +22,10 @@ pub fn run(args: &Args, cluster: &str, color: When, out: &mut dyn Write, err: &m
     let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
     functions::asking().into_iter().for_each(|function| engine.add_function(function));
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
-    let logs = shards.logs()?;
+    let logs = shards.logs();
+    if let Some(name) = args.when.window.as_deref().filter(|_| logs.several) {
+        bail!("--window {name}: not asked of several runs in one place; give the ends of the window by --since and --until");
+    }
     let opened = Opened::elsewhere(logs.sources(&args.runs.run)?, &args.runs, &args.reading);
     let window = window(args, &opened, err, now)?;
     let (evidence, lost) = logs.evidence(&engine, &opened.sources, window)?;
@@ -52,7 +55,6 @@ fn refused(args: &Args) -> Option<(&'static str, &'static str)> {
     let flags = [
         (args.runs.run == "-", "-", "name a place of shards, which `corr index --shards` writes"),
         (!args.runs.also.is_empty(), "--also", "write both runs to one place by `corr index --shards`: they are asked together"),
-        (args.when.window.is_some(), "--window", "give the ends of the window by --since and --until"),
         (args.reading.store.is_some(), "--store", "a store is of one machine; RUN names a place of shards"),
         (of_source, "--tz SOURCE=ZONE", "stamps are placed when shards are written: `corr index RUN --shards PLACE --tz …`"),
         (

@@ -57,7 +57,13 @@ impl Opened {
     /// One whose records are elsewhere.
     #[cfg(feature = "cluster")]
     pub fn elsewhere(sources: Sources, runs: &Runs, reading: &Reading) -> Opened {
-        Opened { sources, run: Run::gone(&runs.all()), options: reading.options(), store: None, own: false }
+        Opened {
+            run: Run { declared: sources.declared.clone(), ..Run::gone(&runs.all()) },
+            sources,
+            options: reading.options(),
+            store: None,
+            own: false,
+        }
     }
 
     /// Leaves out a file that is none of the run's: the one that is written.

@@ -24,6 +24,7 @@ impl Both<'_> {
         let named = |text: &str| {
             text.replace(&format!("shards --cluster {}", self.url), self.run)
                 .replace("\"run\": \"shards\"", &format!("\"run\": \"{}\"", self.run))
+                .replace("\"run\":\"shards\"", &format!("\"run\":\"{}\"", self.run))
         };
         assert_eq!((there.code, named(&there.stderr)), (local.code, local.stderr.clone()), "{command} {arguments:?}");
         let (a, b) = (&local.stdout, named(&there.stdout));
@@ -52,11 +53,20 @@ fn shards(place: &Place, run: &str) -> usize {
     std::fs::read_dir(place.path("shards")).expect("shards").count()
 }
 
+/// Windows and evidence of a site's own.
+const DECLARED: &str = "[windows.down]\nsince = \"2026-11-29T18:30:49Z\"\nuntil = \"2026-11-29T18:30:59Z\"\n\
+    [windows.later]\nsince = \"start+10s\"\nuntil = \"end-1s\"\n\
+    [[evidence.signal]]\nedge = \"admission\"\nid = \"site\"\ninstrument = \"dynamo-frontend-log\"\nkinds = [\"worker_set\"]\n\
+    counts = \"requests\"\nproves = \"occurrence\"\n\
+    [[evidence.edge]]\nid = \"site-edge\"\ntitle = \"a site's own\"\nconcerns = \"occurrences\"\nunit = \"events\"\n\
+    needs = { request = \"nothing\", session = \"nothing\" }\n";
+
 /// Records of a router and two workers, and a capture with scrapes that failed and a process that began anew.
 fn run() -> Place {
     let place = Place::with("direct-run");
     std::fs::rename(place.path("direct-run"), place.path("run")).expect("rename");
     copy_tree(&fixtures().join("metrics-run"), &place.path("run/served"));
+    place.write("run/corr.toml", DECLARED.as_bytes());
     place
 }
 
@@ -76,6 +86,9 @@ const METRICS: &[&[&str]] = &[
     &["sglang:load_back_tokens_total", "--per", "sglang:cached_tokens_total", "--since", "2026-11-29T18:30:43Z"],
     &["{tp_rank=\"1\"}", "--since", "end-8s", "--quantiles", "0.25,0.999"],
     &["*", "--window", "common"],
+    &["*", "--window", "down"],
+    &["sglang:*", "--window", "later", "--per", "sglang:prompt_tokens_total"],
+    &["sglang:*", "--window", "ready:served/logs/worker-0#1"],
     &["*", "--since", "start+1s", "--until", "end-1s"],
     &["sglang:no_such_series"],
 ];
@@ -100,8 +113,7 @@ fn metrics_over_four_shards() {
     assert!(counted.stdout.contains("76517"), "{}", counted.stdout);
     println!("{} questions give the local answer", METRICS.len());
     for arguments in [
-        &["sglang:*", "--window", "measured"][..],
-        &["sglang:*", "--around", "run/logs/router.log:3"],
+        &["sglang:*", "--around", "run/logs/router.log:3"][..],
         &["log:token_usage"],
         &["sglang:*", "--also", "run"],
         &["sglang:*", "--store", "store"],
@@ -115,10 +127,9 @@ fn metrics_over_four_shards() {
 
 /// Of the same run.
 fn edges(both: &Both<'_>) {
-    let session = both.place.corr(&["query", "run", "session:*", "-n", "1", "--format", "json"]);
     let request = both.place.corr(&["query", "run", "kind:request_end", "-n", "1", "--fields", "request_id", "--format", "csv"]);
     let id = request.stdout.lines().nth(1).unwrap_or_default().to_string();
-    assert!(id.len() > 10, "{} {}", request.stdout, session.stdout);
+    assert!(id.len() > 10, "{}", request.stdout);
     let asked: &[&[&str]] = &[
         &[],
         &["--explain", "--all-citations"],
@@ -126,21 +137,18 @@ fn edges(both: &Both<'_>) {
         &["--since", "2026-11-29T18:30:45Z", "--until", "2026-11-29T18:31:00Z"],
         &["--since", "start+2s", "--until", "end-1s"],
         &["--request", &id, "--explain"],
+        &["--session", "sess-000", "--explain", "--all-citations"],
+        &["--window", "down"],
+        &["--window", "later", "--explain"],
+        &["--window", "ready:worker-1#1"],
+        &["--edge", "admission,site-edge"],
         &["--worker", "worker-0"],
         &["--worker", "worker-1", "--since", "end-6s"],
-        &["--edge", "route,l3-restore"],
         &["--require", "l3-restore=proven"],
         &["--require", "l3-restore"],
     ];
     let mut known = 0;
     for arguments in asked {
-        if let [flag, names] = arguments
-            && *flag == "--edge"
-        {
-            // Names of edges are the table's own: an error is the same one.
-            both.same("edges", &[flag, names]);
-            continue;
-        }
         let answer = both.json("edges", arguments);
         let edges = answer["edges"].as_array().expect("edges");
         known += edges.iter().filter(|edge| edge["activity"] == "proven" || edge["activity"] == "active").count();
@@ -149,9 +157,15 @@ fn edges(both: &Both<'_>) {
     for format in ["text", "csv", "markdown", "jsonl"] {
         both.same("edges", &["--explain", "--format", format]);
     }
-    let (local, there) = both.ask("edges", &["--session", "no-such-session"]);
-    assert_eq!((there.code, &there.stderr), (local.code, &local.stderr));
-    for arguments in [&["--window", "measured"][..], &["--also", "run"], &["--store", "store"], &["--format-of", "router.log=text"]] {
+    // What there is not is said in the same words.
+    for arguments in
+        [["--session", "no-such-session"], ["--window", "measured"], ["--window", "ready:no-such-unit#1"], ["--edge", "no-such-edge"]]
+    {
+        let (local, there) = both.ask("edges", &arguments);
+        assert_eq!((there.code, &there.stdout, &there.stderr), (local.code, &local.stdout, &local.stderr), "{arguments:?}");
+        assert!(local.code != Some(0) && !local.stderr.is_empty(), "{arguments:?}");
+    }
+    for arguments in [&["--tz", "router.log=UTC"][..], &["--also", "run"], &["--store", "store"], &["--format-of", "router.log=text"]] {
         both.refused("edges", arguments);
     }
     println!("{} questions about edges give the local answer", asked.len());
@@ -215,4 +229,30 @@ fn two_runs_in_one_place() {
     let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
     assert_eq!((there.code, there.stdout.as_str()), (Some(2), ""), "{}", there.stderr);
     assert!(there.stderr.contains("lack samples") && there.stderr.contains("corr index --shards"), "{}", there.stderr);
+}
+
+/// What could not be read where the run is was not read there.
+#[test]
+fn what_was_not_read_is_said() {
+    let place = Place::with("metrics-run");
+    std::fs::rename(place.path("metrics-run"), place.path("run")).expect("rename");
+    place.write("run/broken/final.parquet", b"PAR1 this is no Parquet file PAR1");
+    place.write("run/logs/b.log.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03no deflate at all");
+    let written = place.corr(&["index", "run", "--shards", "shards"]);
+    assert_eq!(written.code, Some(3), "{}", written.stderr);
+    let cluster = Cluster::start(&place, 1, &[]);
+    let both = Both { place: &place, run: "run", url: cluster.url() };
+    for (command, arguments, names) in [
+        ("metrics", &["sglang:kv_*", "--since", "2026-11-29T18:30:45Z", "--format", "json"][..], &["final.parquet"][..]),
+        ("edges", &["--format", "json"], &["final.parquet", "b.log.gz"]),
+    ] {
+        let (local, there) = both.ask(command, arguments);
+        assert_eq!((there.code, local.code), (Some(3), Some(3)), "{} {}", local.stderr, there.stderr);
+        for name in names {
+            assert!(local.stderr.contains(name) && there.stderr.contains(name), "{name}: {} {}", local.stderr, there.stderr);
+        }
+        if command == "metrics" {
+            assert_eq!(there.stdout, local.stdout);
+        }
+    }
 }

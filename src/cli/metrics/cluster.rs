@@ -12,8 +12,8 @@ use crate::cli::{exit, sql};
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
 use crate::run::Run;
+use crate::tables::sql::shards;
 use crate::tables::sql::shards::captures::Captures;
-use crate::tables::sql::{hits, shards};
 
 /// Asks the cluster of a scheduler.
 pub fn run(
@@ -30,16 +30,17 @@ pub fn run(
     }
     let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
+    let logs = shards.logs();
+    if let Some(name) = args.when.window.as_deref().filter(|name| logs.several && *name != "common") {
+        bail!("--window {name}: not asked of several runs in one place; give the ends of the window by --since and --until");
+    }
     let told = shards.told_of_captures();
     told.say(err)?;
     let mut captures = Captures::open(&engine)?;
-    let (run, options) = (Run::gone(&args.runs.all()), args.reading.options());
-    let mut known = None;
-    if args.when.since.is_some() || args.when.until.is_some() {
-        known = Some(if shards.has_records() { hits::extent(&engine)? } else { (None, None) });
-    }
-    let extent = move || Ok(known.unwrap_or((None, None)));
-    let events = Events::elsewhere(&run, &options, &extent);
+    let sources = logs.sources(&args.runs.run)?;
+    let run = Run { declared: sources.declared.clone(), ..Run::gone(&args.runs.all()) };
+    let options = args.reading.options();
+    let events = Events::elsewhere(&run, &options, sources);
     let (mut answer, mut said) = (Vec::new(), Vec::new());
     let code = captures.answer(|asked| {
         (answer, said) = (Vec::new(), Vec::new());
@@ -62,12 +63,10 @@ pub fn run(
 fn refused(args: &Args, selectors: &Selectors) -> Option<(&'static str, &'static str)> {
     let of_source = args.reading.tz.iter().any(|tz| tz.contains('='));
     let of_log = selectors.of.iter().chain(&selectors.pers).any(Selector::of_log);
-    let named = args.when.window.as_deref().is_some_and(|name| name != "common");
     let flags = [
         (args.runs.run == "-", "-", "name a place of shards, which `corr index --shards` writes"),
         (!args.runs.also.is_empty(), "--also", "write both runs to one place by `corr index --shards`: they are asked together"),
         (of_log, "log:", "ask the view of the kind by `corr sql --cluster`, or `corr metrics` where the run is"),
-        (named, "--window", "give the ends of the window by --since and --until"),
         (args.around.around.is_some(), "--around", "give the time around it by --since and --until"),
         (args.reading.store.is_some(), "--store", "a store is of one machine; RUN names a place of shards"),
         (of_source, "--tz SOURCE=ZONE", "stamps are placed when shards are written: `corr index RUN --shards PLACE --tz …`"),

@@ -25,22 +25,19 @@ pub struct Events<'a> {
     options: &'a Options,
     store: Option<&'a Path>,
     opened: OnceCell<Sources>,
-    /// First and last instant of records that are not there to be opened.
-    known: Option<&'a Extent>,
+    /// They are there, whatever the run has.
+    elsewhere: bool,
 }
-
-/// Finds first and last instant of all records.
-pub type Extent = dyn Fn() -> anyhow::Result<(Option<i64>, Option<i64>)>;
 
 impl<'a> Events<'a> {
     pub fn of(run: &'a Run, options: &'a Options, store: Option<&'a Path>) -> Events<'a> {
-        Events { run, options, store, opened: OnceCell::new(), known: None }
+        Events { run, options, store, opened: OnceCell::new(), elsewhere: false }
     }
 
-    /// Of records that are elsewhere: only how far they reach can be asked.
+    /// Of a run that is elsewhere.
     #[cfg(feature = "cluster")]
-    pub fn elsewhere(run: &'a Run, options: &'a Options, known: &'a Extent) -> Events<'a> {
-        Events { run, options, store: None, opened: OnceCell::new(), known: Some(known) }
+    pub fn elsewhere(run: &'a Run, options: &'a Options, sources: Sources) -> Events<'a> {
+        Events { run, options, store: None, opened: OnceCell::from(sources), elsewhere: true }
     }
 
     pub fn get(&self) -> anyhow::Result<&Sources> {
@@ -112,12 +109,7 @@ impl Placing<'_> {
 
     /// First and last instant of the run: of its events; of its captures, if it has none.
     fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
-        if let Some(known) = self.events.known {
-            let found = known()?;
-            if found.0.is_some() {
-                return Ok(found);
-            }
-        } else if self.run.sources.iter().any(|s| s.class == Class::Events) {
+        if self.events.elsewhere || self.run.sources.iter().any(|s| s.class == Class::Events) {
             let found = extent(&self.events.get()?.sources);
             if found.0.is_some() {
                 return Ok(found);

@@ -14,6 +14,7 @@ use corr_sql::{Engine, Give, Rows, Wanted};
 use crate::evidence;
 use crate::metrics::apart::{About, Brought, asked};
 use crate::metrics::asked::Asked;
+use crate::run::source::NotRead;
 use crate::tables::shard::narrow::text;
 use crate::tables::sql::Asking;
 use crate::tables::sql::functions::bytes_at;
@@ -73,7 +74,9 @@ impl Rows for Writing {
         let (asking, run) = (&self.asking, self.asking.run()?);
         let asked = evidence::captures(run, &asking.options, asking.store.as_deref()).map_err(|e| format!("{e:#}"))?;
         asked.notes.iter().for_each(|note| asking.note(note.clone()));
-        asked.not_read.iter().for_each(|file| asking.lost(format!("{}: {}", file.name, file.why)));
+        for NotRead { name, why, next, .. } in &asked.not_read {
+            asking.lost(if next.is_empty() { format!("{name}: {why}") } else { format!("{name}: {why}; {next}") });
+        }
         asked.copies(run).into_iter().for_each(|(name, of)| asking.note(format!("{name}: the same bytes as {of}, read once")));
         let mut pages = Pages::new(self, give);
         for (captured, number) in asked.captures.iter().zip(0..) {

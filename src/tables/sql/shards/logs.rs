@@ -1,7 +1,7 @@
 //! Sources of events in shards, for evidence: what is said of each as a whole stands in `shard.json`; the records that say more travel, and are taken into
 //! ledgers as those of a run are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
@@ -14,8 +14,10 @@ use corr_sql::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
+use crate::query::phases::Named;
 use crate::query::sources::{Asked, Sources};
-use crate::run::declared::Declared;
+use crate::readiness::windows;
+use crate::run::declared::{Declared, Window};
 use crate::run::source::Owner;
 use crate::tables::shard::narrow::text;
 use crate::tables::shard::question::{MATCH, RECORDS, WHOLE};
@@ -28,10 +30,17 @@ use crate::tables::sql::hits::{column, text_at};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Logs {
     sources: Vec<Log>,
-    /// What its `corr.toml` adds to the table of edges.
+    /// What its `corr.toml` adds to the table of edges, and the windows that it names.
     declared: Table,
-    /// Its records name a warm-up.
-    warmup: bool,
+    windows: BTreeMap<String, Window>,
+    /// The windows that its records name.
+    named: Named,
+    /// They are of several runs.
+    #[serde(skip)]
+    pub several: bool,
+    /// Why they are not asked for evidence together.
+    #[serde(skip)]
+    apart: Option<String>,
 }
 
 /// A source.
@@ -81,32 +90,37 @@ impl Logs {
             extent: source.extent(),
             shows: shows.get(&number).cloned(),
         };
-        let warmup = evidence.has_warmup();
-        Ok(Logs { sources: sources.sources.iter().zip(0..).map(log).collect(), declared: sources.declared.evidence().clone(), warmup })
+        let lives = windows::of_run(asking.run().map_err(anyhow::Error::msg)?, sources, &asking.options, asking.store.as_deref())?;
+        Ok(Logs {
+            sources: sources.sources.iter().zip(0..).map(log).collect(),
+            declared: sources.declared.evidence().clone(),
+            windows: sources.declared.windows().map(|(name, window)| (name.to_string(), window.clone())).collect(),
+            named: Named { phases: sources.phases(), lives },
+            several: false,
+            apart: None,
+        })
     }
 
     /// Those of all runs together.
-    ///
-    /// # Errors
-    /// The runs declare edges of their own that differ, or two of their sources are called the same.
-    pub fn together(all: &[Logs]) -> anyhow::Result<Logs> {
-        let Some((first, rest)) = all.split_first() else { return Ok(Logs::default()) };
-        let mut logs = first.clone();
-        let spelled = |of: &Logs| serde_json::to_value(&of.declared);
+    pub fn together(all: &[Logs]) -> Logs {
+        let Some((first, rest)) = all.split_first() else { return Logs::default() };
+        let mut logs = Logs { several: !rest.is_empty(), ..first.clone() };
+        let spelled = |of: &Logs| serde_json::to_value(&of.declared).ok();
         for of in rest {
-            if spelled(of)? != spelled(first)? {
-                bail!("the runs of this place declare edges that differ; ask the place of one of them");
+            if spelled(of) != spelled(first) {
+                logs.apart = Some("the runs of this place declare edges that differ; ask the place of one of them".into());
             }
             logs.sources.extend(of.sources.iter().cloned());
-            logs.warmup |= of.warmup;
+            logs.named.phases.extend(of.named.phases.iter().cloned());
         }
         let mut seen = BTreeSet::new();
-        match logs.sources.iter().find(|log| !seen.insert((&log.key, &log.name))) {
-            Some(log) => {
-                bail!("two runs of this place call a source {}; write each by another path, or ask the place of one of them", log.name)
-            }
-            None => Ok(logs),
+        if let Some(log) = logs.sources.iter().find(|log| !seen.insert((&log.key, &log.name))) {
+            logs.apart = Some(format!(
+                "two runs of this place call a source {}; write each by another path, or ask the place of one of them",
+                log.name
+            ));
         }
+        logs
     }
 
     /// The sources, without their bytes.
@@ -120,14 +134,21 @@ impl Logs {
             root: PathBuf::from(place),
             sources,
             not_read: Vec::new(),
-            declared: Declared::default(),
+            declared: Declared::of_windows(self.windows.clone()),
             notes: Vec::new(),
             others: 0,
+            named: Some(self.named.clone()),
         })
     }
 
     /// What the records show; with them, how many could not be read when shards were written. `sources` are those of [`Logs::sources`].
+    ///
+    /// # Errors
+    /// The runs declare edges of their own that differ, or two of their sources are called the same; those of the cluster.
     pub fn evidence<'s>(&self, engine: &Engine, sources: &'s Sources, window: Option<(i64, i64)>) -> anyhow::Result<(Evidence<'s>, u64)> {
+        if let Some(why) = &self.apart {
+            bail!("{why}");
+        }
         let edges = Edges::new([builtin::table()?, self.declared.clone()])?;
         let mut ledgers: Vec<SourceLedger> = Vec::with_capacity(self.sources.len());
         for (log, number) in self.sources.iter().zip(0..) {
@@ -140,7 +161,7 @@ impl Logs {
                 read.push(shows.complete(ledger)?);
             }
         }
-        Ok((Evidence::of(sources, edges, read, Some(self.warmup)), lost))
+        Ok((Evidence::of(sources, edges, read), lost))
     }
 
     /// Takes in the records that can be a signal, say what is switched on or off, or bear ids: in the order of their sources and bytes.

@@ -126,16 +126,8 @@ impl Shards {
     }
 
     /// The sources of events of all runs.
-    ///
-    /// # Errors
-    /// They cannot be asked together.
-    pub fn logs(&self) -> anyhow::Result<Logs> {
+    pub fn logs(&self) -> Logs {
         Logs::together(&self.logs)
-    }
-
-    /// There are records in them.
-    pub fn has_records(&self) -> bool {
-        self.urls.contains_key(RAW)
     }
 
     /// What is to be said of what reads whole records.
