@@ -56,10 +56,10 @@ fn shards(place: &Place, run: &str) -> usize {
 /// Windows and evidence of a site's own.
 const DECLARED: &str = "[windows.down]\nsince = \"2026-11-29T18:30:49Z\"\nuntil = \"2026-11-29T18:30:59Z\"\n\
     [windows.later]\nsince = \"start+10s\"\nuntil = \"end-1s\"\n\
-    [[evidence.signal]]\nedge = \"admission\"\nid = \"site\"\ninstrument = \"dynamo-frontend-log\"\nkinds = [\"worker_set\"]\n\
-    counts = \"requests\"\nproves = \"occurrence\"\n\
     [[evidence.edge]]\nid = \"site-edge\"\ntitle = \"a site's own\"\nconcerns = \"occurrences\"\nunit = \"events\"\n\
-    needs = { request = \"nothing\", session = \"nothing\" }\n";
+    needs = { request = { any = \"the site's log\" }, session = { any = \"the site's log\" } }\n\
+    [[evidence.signal]]\nedge = \"site-edge\"\nid = \"site\"\ninstrument = \"dynamo-frontend-log\"\nkinds = [\"worker_selected\"]\n\
+    counts = \"requests\"\nproves = \"transition\"\ndirect = true\nidentity = [\"request_id\"]\ndoes_not_prove = \"whose\"\n";
 
 /// Records of a router and two workers, and a capture with scrapes that failed and a process that began anew.
 fn run() -> Place {
@@ -88,7 +88,7 @@ const METRICS: &[&[&str]] = &[
     &["*", "--window", "common"],
     &["*", "--window", "down"],
     &["sglang:*", "--window", "later", "--per", "sglang:prompt_tokens_total"],
-    &["sglang:*", "--window", "ready:served/logs/worker-0#1"],
+    &["sglang:*", "--window", "ready:logs/worker-0#1"],
     &["*", "--since", "start+1s", "--until", "end-1s"],
     &["sglang:no_such_series"],
 ];
@@ -147,6 +147,9 @@ fn edges(both: &Both<'_>) {
         &["--require", "l3-restore=proven"],
         &["--require", "l3-restore"],
     ];
+    // 40 lines of the router say `Selected worker`, each of another request (grep).
+    let own = both.json("edges", &["--edge", "site-edge"]);
+    assert_eq!((own["edges"][0]["activity"].as_str(), own["edges"][0]["count"].as_u64()), (Some("proven"), Some(40)));
     let mut known = 0;
     for arguments in asked {
         let answer = both.json("edges", arguments);
