@@ -222,16 +222,24 @@ fn two_runs_in_one_place() {
     let local = place.corr(&[&["metrics", "direct-run", "--also", "metrics-run"], &arguments[..]].concat());
     let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
     assert_eq!((there.code, there.stdout), (local.code, local.stdout), "{} {}", local.stderr, there.stderr);
-    // Samples that the shards do not have are an error, not an answer.
-    let whole = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path());
-    let of_metrics = whole.into_iter().find(|p| p.to_string_lossy().contains("metrics-run") && p.to_string_lossy().ends_with(".whole"));
-    let of_direct = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path());
-    let of_direct = of_direct.into_iter().find(|p| p.to_string_lossy().contains("direct-run") && p.to_string_lossy().ends_with(".whole"));
-    let (of_metrics, of_direct) = (of_metrics.expect("a folder"), of_direct.expect("a folder"));
-    std::fs::copy(of_direct.join("_blocks.parquet"), of_metrics.join("_blocks.parquet")).expect("copy");
-    let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
-    assert_eq!((there.code, there.stdout.as_str()), (Some(2), ""), "{}", there.stderr);
-    assert!(there.stderr.contains("lack samples") && there.stderr.contains("corr index --shards"), "{}", there.stderr);
+    // Samples of another capture, or of another writing of the same one, are an error, not an answer.
+    let blocks = |run: &str| {
+        let folders = std::fs::read_dir(place.path("shards")).expect("shards").map(|e| e.expect("an entry").path());
+        let of_run = |path: &std::path::PathBuf| path.to_string_lossy().contains(run) && path.to_string_lossy().ends_with(".whole");
+        folders.into_iter().find(of_run).expect("a folder").join("_blocks.parquet")
+    };
+    let before = std::fs::read(blocks("metrics-run")).expect("blocks");
+    let raw = std::fs::read_to_string(place.path("metrics-run/raw_prometheus.jsonl")).expect("scrapes");
+    assert!(raw.contains("879110"));
+    place.write("metrics-run/raw_prometheus.jsonl", raw.replace("879110", "879111").as_bytes());
+    shards(&place, "metrics-run");
+    let foreign = std::fs::read(blocks("direct-run")).expect("blocks");
+    for other in [foreign, before] {
+        std::fs::write(blocks("metrics-run"), other).expect("write");
+        let there = place.corr(&[&["metrics", "shards", "--cluster", &url], &arguments[..]].concat());
+        assert_eq!((there.code, there.stdout.as_str()), (Some(2), ""), "{}", there.stderr);
+        assert!(there.stderr.contains("lack samples") && there.stderr.contains("corr index --shards"), "{}", there.stderr);
+    }
 }
 
 /// What could not be read where the run is was not read there.

@@ -16,7 +16,7 @@ use crate::model::Capture;
 /// Bytes of the hash that all ends with.
 const HASH: usize = 32;
 
-/// What a capture says beside its samples, and where they lie. The names of its files are left out.
+/// What a capture says beside its samples, where they lie, and a hash of them. The names of its files are left out.
 ///
 /// # Errors
 /// `InvalidInput` for samples that were lost.
@@ -28,11 +28,21 @@ pub fn tables(capture: &Capture) -> io::Result<Vec<u8>> {
     out.0.extend_from_slice(&FORMAT.to_le_bytes());
     out.0.extend_from_slice(&READER_VERSION.to_le_bytes());
     out.fixed(capture.samples.area_len());
+    let mut samples = blake3::Hasher::new();
+    capture.samples.area().for_each(|piece| {
+        samples.update(piece);
+    });
+    out.0.extend_from_slice(samples.finalize().as_bytes());
     capture.samples.put_index(&mut out);
     facts::put(capture, &[], &mut out)?;
     let hash = blake3::hash(&out.0);
     out.0.extend_from_slice(hash.as_bytes());
     Ok(out.0)
+}
+
+/// What the blocks of a capture are kept under, no negative number: of a capture that says or has anything else it is another.
+pub fn key(tables: &[u8]) -> i64 {
+    tables.last_chunk().map_or(0, |last| i64::from_le_bytes(*last) & i64::MAX)
 }
 
 /// The blocks of samples, by their offset.
@@ -56,7 +66,7 @@ pub fn open(tables: &[u8], there: &BTreeMap<u64, Arc<[u8]>>, missing: &Missing) 
     if from.bytes(4) != Some(&FORMAT.to_le_bytes()) || from.bytes(4) != Some(&READER_VERSION.to_le_bytes()) {
         return Err(KeptError::Version);
     }
-    let store = from.fixed().and_then(|len| Store::take_index_apart(&mut from, len, there, missing));
+    let store = from.fixed().filter(|_| from.bytes(HASH).is_some()).and_then(|len| Store::take_index_apart(&mut from, len, there, missing));
     store.and_then(|store| facts::take(&mut from, store)).ok_or(damaged)
 }
 

@@ -35,7 +35,8 @@ const NAMED: usize = 4_096;
 /// A question is asked again so often; each time it reads on by what the last one brought.
 const ROUNDS: usize = 64;
 
-/// The columns of both tables; `_at` is the number of the piece, or the offset of the block.
+/// The columns of both tables. `_capture` is the capture's number in its run, for blocks [`apart::key`]: those of another writing are not taken for its own.
+/// `_at` is the number of the piece, or the offset of the block.
 pub fn schema(table: &str) -> Option<SchemaRef> {
     let mut fields = vec![
         Field::new("_run", DataType::Utf8, true),
@@ -81,13 +82,14 @@ impl Rows for Writing {
         let mut pages = Pages::new(self, give);
         for (captured, number) in asked.captures.iter().zip(0..) {
             let capture = captured.capture();
+            let tables = apart::tables(capture).map_err(|e| format!("{}: {e}", captured.name))?;
             if self.table == BLOCKS {
+                let key = apart::key(&tables);
                 for (at, bytes) in apart::blocks(capture) {
-                    pages.push(number, i64::try_from(at).map_err(|e| e.to_string())?, bytes, None)?;
+                    pages.push(key, i64::try_from(at).map_err(|e| e.to_string())?, bytes, None)?;
                 }
                 continue;
             }
-            let tables = apart::tables(capture).map_err(|e| format!("{}: {e}", captured.name))?;
             let about = serde_json::to_string(&About::of(run, captured)).map_err(|e| e.to_string())?;
             for (piece, at) in tables.chunks(PIECE).zip(0..) {
                 pages.push(number, at, piece, Some(&about).filter(|_| at == 0))?;
@@ -212,10 +214,11 @@ impl<'e> Captures<'e> {
 
     /// Brings blocks of a capture.
     fn bring(&mut self, place: usize, offsets: &[u64]) -> anyhow::Result<()> {
-        let (Some((run, number)), Some(first), Some(last)) = (self.keys.get(place), offsets.first(), offsets.last()) else { return Ok(()) };
+        let (Some((run, _)), Some(brought)) = (self.keys.get(place), self.brought.get(place)) else { return Ok(()) };
+        let (Some(first), Some(last), key) = (offsets.first(), offsets.last(), apart::key(&brought.tables)) else { return Ok(()) };
         let named: Vec<String> = offsets.iter().map(u64::to_string).collect();
         let sql = format!(
-            "SELECT _at, _bytes FROM {BLOCKS} WHERE _run = {} AND _capture = {number} AND _at BETWEEN {first} AND {last} AND _at IN ({})",
+            "SELECT _at, _bytes FROM {BLOCKS} WHERE _run = {} AND _capture = {key} AND _at BETWEEN {first} AND {last} AND _at IN ({})",
             text(run),
             named.join(", ")
         );
