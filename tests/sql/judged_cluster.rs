@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::cluster::Cluster;
-use crate::program::{Place, Ran, cases, copy_tree, fixtures};
+use crate::program::{Place, Ran, cases, copy_tree, fixtures, words};
 
 /// A question where the run is, and the same asked of a cluster over its shards.
 struct Both<'a> {
@@ -150,6 +150,14 @@ fn edges(both: &Both<'_>) {
     // 40 lines of the router say `Selected worker`, each of another request (grep).
     let own = both.json("edges", &["--edge", "site-edge"]);
     assert_eq!((own["edges"][0]["activity"].as_str(), own["edges"][0]["count"].as_u64()), (Some("proven"), Some(40)));
+    // The command that is printed asks the cluster too.
+    let there = both.ask("edges", &["--edge", "site-edge", "--format", "json"]).1;
+    let there: Json = serde_json::from_str(&there.stdout).expect("JSON");
+    let command = words(there["edges"][0]["proofs"][0]["reproduce"].as_str().expect("a command"));
+    assert!(command[0] == "corr" && command.iter().any(|word| *word == both.url), "{command:?}");
+    let ran = both.place.corr(&[&command[1..], &["--format".into(), "json".into()]].concat());
+    let records: Json = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{command:?}: {e}: {}", ran.stderr));
+    assert_eq!(records["summary"]["matched"], 40, "{command:?}");
     let mut known = 0;
     for arguments in asked {
         let answer = both.json("edges", arguments);
