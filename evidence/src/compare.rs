@@ -1,6 +1,6 @@
 //! Figures of several signals held against each other, request by request: shares, and two sides that ought to agree or do not.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compiled::{Edges, SignalRef};
 use crate::identity::Identity;
@@ -8,7 +8,7 @@ use crate::judge::{AllShown, Said};
 use crate::ledger::{Cite, Ends};
 
 /// A quotient of two signals' amounts: `router-predicted-reuse`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareOf {
     pub id: String,
@@ -20,7 +20,7 @@ pub struct ShareOf {
 }
 
 /// Two signals that speak of the same tokens of a request.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompareOf {
     pub id: String,

@@ -208,6 +208,11 @@ impl Edges {
         self.instrument_of.get(&signal.instrument).copied()
     }
 
+    /// Kinds of which a record can say something here beside the ids that it bears.
+    pub fn kinds(&self) -> BTreeSet<&str> {
+        self.by_kind.keys().chain(self.off_kinds.keys()).chain(self.flag_kinds.keys()).map(String::as_str).collect()
+    }
+
     /// The signals that an event of this kind can be, in a source of this format.
     pub fn of_kind<'a>(&'a self, kind: &str, format: &'a str) -> impl Iterator<Item = (SignalRef, &'a Signal)> {
         self.by_kind.get(kind).map_or(&[][..], |v| &v[..]).iter().filter_map(move |at| {

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compare::{CompareOf, ShareOf};
 
 /// A whole table: the built-in one, or a user's additions.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     #[serde(default, rename = "instrument")]
@@ -31,7 +31,7 @@ pub struct Table {
 }
 
 /// What writes signals, if it is switched on: a log at a level, a record file, a metrics endpoint.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instrument {
     /// Stable name: `dynamo-request-trace`.
@@ -59,7 +59,7 @@ pub struct Instrument {
 }
 
 /// Something about a run that one record of it shows: that a lower tier of the cache is there. What a signal means can depend on it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flag {
     /// Stable name: `lower-tier`.
@@ -71,7 +71,7 @@ pub struct Flag {
 }
 
 /// Records that show something.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shows {
     pub kinds: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Shows {
 }
 
 /// A field of a configuration record that says an instrument is off.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OffBy {
     pub kind: String,
@@ -90,7 +90,7 @@ pub struct OffBy {
 }
 
 /// The program whose pipeline is looked at.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
     Sglang,
@@ -102,7 +102,7 @@ pub enum System {
 }
 
 /// One edge of the pipeline.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
     /// Stable name: `l3-restore`.
@@ -122,7 +122,7 @@ pub struct Edge {
 }
 
 /// Whom an edge concerns: what N is in `proven k of N`.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concerns {
     /// Every request that reached the router or frontend.
@@ -134,7 +134,7 @@ pub enum Concerns {
 }
 
 /// The one measurement that would prove to whom an edge happened.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
     /// By system, since each has its own switch: `sglang = "…"`, `dynamo = "…"`, or `any`.
@@ -143,7 +143,7 @@ pub struct Needs {
 }
 
 /// What can show an edge.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signal {
     /// Stable name inside the edge: `prefetched-tokens-total`.
@@ -215,7 +215,7 @@ pub struct Signal {
 }
 
 /// What a signal, where it is seen, proves.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proves {
     /// It happened.
@@ -231,7 +231,7 @@ pub enum Proves {
 }
 
 /// A condition on one field of an event.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
     pub field: String,
@@ -249,7 +249,7 @@ pub struct Condition {
 }
 
 /// A value as a table spells it.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(untagged)]
 pub enum Literal {
     Bool(bool),
@@ -259,7 +259,7 @@ pub enum Literal {
 }
 
 /// A row of an upstream table for which there is no signal.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unmapped {
     /// `sglang: restart / readiness`.

@@ -11,14 +11,15 @@ use corr_evidence::verdict::{Activity, Attribution, Verdict};
 use super::flags::{self, Reading, Runs};
 use super::opened::Opened;
 use super::{exit, line};
-use crate::evidence::{self, Evidence};
+use crate::evidence::{self, Evidence, Judged};
+use crate::metrics::asked::Asked as Captures;
 use crate::query::Nothing;
 use crate::render::events::Format;
 use crate::render::evidence::Edged;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
-use crate::run;
 use crate::run::source::unread;
+use crate::run::{self, Run};
 
 /// Say of each edge of the KV-cache pipeline whether it happened and to whom, what proves it, and what cannot be proven.
 ///
@@ -31,6 +32,7 @@ use crate::run::source::unread;
   corr edges runs/r42 --edge l3-restore --format json
   corr edges runs/r42 --session sess-7                 what is proven for one session
   corr edges runs/r42 --require l3-restore=proven      a gate: 0 holds, 1 does not, 4 cannot be known
+  corr edges s3://bucket/r42 --cluster df://head:50050 over shards that `corr index --shards` wrote
 
 Exit codes: 0 answered (or the requirement holds), 1 the requirement does not hold or there is nothing to judge, 2 wrong usage or nothing readable,
 3 answered, but a source could not be read, 4 the requirement cannot be proven from what is there.")]
@@ -61,59 +63,116 @@ pub struct Args {
     pub format: Format,
     #[command(flatten)]
     pub reading: Reading,
+    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    pub cluster: Option<String>,
+    /// How long a cluster may give no sign of an answer.
+    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
+    pub patience: String,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let opened = Opened::new(&args.runs, &args.reading)?;
-    let scoped = opened.scope(args.when.flags(), &args.reading, None, now)?;
-    if let Some(how) = &scoped.how {
-        writeln!(err, "corr: {}", terminal(how))?;
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = &args.cluster {
+        return super::edges_cluster::run(args, cluster, color, out, err, now);
     }
-    let window = opened.closed(&scoped)?;
+    #[cfg(not(feature = "cluster"))]
+    if args.cluster.is_some() {
+        return super::sql::not_built("a cluster", "cluster", err);
+    }
+    let opened = Opened::new(&args.runs, &args.reading)?;
+    let window = window(args, &opened, err, now)?;
     let evidence = Evidence::gather(&opened.sources, window)?;
-    let only = edges(&evidence.edges, &args.edge)?;
-    let required = requirements(&evidence.edges, &args.require)?;
-    let scope = scope(args, &evidence, window)?;
+    let asked = Asked::of(args, &evidence, window)?;
     let captures = opened.captures()?;
     for note in opened.sources.notes.iter().chain(&captures.notes) {
         writeln!(err, "corr: {}", terminal(note))?;
     }
-    let asking = evidence::Asking { of_session: args.scope.session.is_some(), all_cites: args.all_citations };
-    let judged = evidence.judge_with(&opened.run, &captures, &scope, asking);
+    let judged = asked.judge(&opened.run, &captures);
     let failures = opened.sources.not_read.iter().filter(|n| n.failure);
     let not_read = unread(failures.chain(&evidence.not_read).chain(&captures.not_read), []);
     for (name, why) in &not_read {
         writeln!(err, "corr: {}: {}", terminal(name), terminal(why))?;
     }
-    let partial = !not_read.is_empty();
     if opened.is_empty() && captures.captures.is_empty() {
         writeln!(err, "corr: {}: nothing that could be read; `corr sources` lists what there is", terminal(&args.runs.words()))?;
         return Ok(exit::ERROR);
     }
-    let edged = Edged {
-        evidence: &evidence,
-        judged: &judged,
-        only: &only,
-        run: &args.runs.run,
-        source: &line::source(&args.runs, &args.reading),
-        scope: title(args),
-        window,
-        explain: args.explain || !args.edge.is_empty(),
-    };
-    edged.write(args.format, Paint::new(color), out)?;
-    out.flush()?;
-    let mut worst = if partial { exit::PARTIAL } else { exit::FOUND };
-    for required in &required {
-        let Some(verdict) = judged.verdicts.iter().find(|v| v.edge == required.edge) else { continue };
-        let (code, why) = required.of(verdict, partial);
-        if code != exit::FOUND {
-            let id = evidence.edges.edges().get(required.edge).map_or("", |e| e.id.as_str());
-            writeln!(err, "corr: required {}={}: {why}", terminal(id), required.word())?;
-        }
-        worst = exit::graver(worst, code);
+    asked.write(&judged, &line::source(&args.runs, &args.reading), !not_read.is_empty(), color, out, err)
+}
+
+/// The window of the flags, its ends closed; what says where it lies is said.
+pub(super) fn window(args: &Args, opened: &Opened, err: &mut dyn Write, now: i64) -> anyhow::Result<Option<(i64, i64)>> {
+    let scoped = opened.scope(args.when.flags(), &args.reading, None, now)?;
+    if let Some(how) = &scoped.how {
+        writeln!(err, "corr: {}", terminal(how))?;
     }
-    Ok(worst)
+    opened.closed(&scoped)
+}
+
+/// What is asked of a run's evidence.
+pub(super) struct Asked<'a> {
+    args: &'a Args,
+    evidence: &'a Evidence<'a>,
+    window: Option<(i64, i64)>,
+    only: Vec<usize>,
+    required: Vec<Required>,
+    scope: Scope,
+}
+
+impl<'a> Asked<'a> {
+    /// As the flags say.
+    ///
+    /// # Errors
+    /// There is no such edge, worker, session or request.
+    pub fn of(args: &'a Args, evidence: &'a Evidence<'a>, window: Option<(i64, i64)>) -> anyhow::Result<Asked<'a>> {
+        let only = edges(&evidence.edges, &args.edge)?;
+        let required = requirements(&evidence.edges, &args.require)?;
+        Ok(Asked { args, evidence, window, only, required, scope: scope(args, evidence, window)? })
+    }
+
+    /// The verdicts, by what counters of captures did too.
+    pub fn judge(&self, run: &Run, captures: &Captures<'_>) -> Judged {
+        let asking = evidence::Asking { of_session: self.args.scope.session.is_some(), all_cites: self.args.all_citations };
+        self.evidence.judge_with(run, captures, &self.scope, asking)
+    }
+
+    /// Writes them; gives the exit code. `source` is what asks the same runs again, `partial` says that something was not read.
+    pub fn write(
+        &self,
+        judged: &Judged,
+        source: &str,
+        partial: bool,
+        color: When,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> anyhow::Result<i32> {
+        let Asked { args, evidence, window, .. } = *self;
+        let edged = Edged {
+            evidence,
+            judged,
+            only: &self.only,
+            run: &args.runs.run,
+            source,
+            scope: title(args),
+            window,
+            explain: args.explain || !args.edge.is_empty(),
+        };
+        edged.write(args.format, Paint::new(color), out)?;
+        out.flush()?;
+        let mut worst = if partial { exit::PARTIAL } else { exit::FOUND };
+        for required in &self.required {
+            let Some(verdict) = judged.verdicts.iter().find(|v| v.edge == required.edge) else { continue };
+            let (code, why) = required.of(verdict, partial);
+            if code != exit::FOUND {
+                let id = evidence.edges.edges().get(required.edge).map_or("", |e| e.id.as_str());
+                writeln!(err, "corr: required {}={}: {why}", terminal(id), required.word())?;
+            }
+            worst = exit::graver(worst, code);
+        }
+        Ok(worst)
+    }
 }
 
 fn title(args: &Args) -> String {

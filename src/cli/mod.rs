@@ -3,6 +3,8 @@
 pub mod cluster;
 pub mod diff;
 pub mod edges;
+#[cfg(feature = "cluster")]
+mod edges_cluster;
 mod endpoints;
 pub mod export;
 pub mod facts;

@@ -54,6 +54,18 @@ impl Opened {
         Ok(Opened { sources, run, options, store: reading.store.clone(), own: false })
     }
 
+    /// One whose records are elsewhere.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(sources: Sources, runs: &Runs, reading: &Reading) -> Opened {
+        Opened {
+            run: Run { declared: sources.declared.clone(), ..Run::gone(&runs.all()) },
+            sources,
+            options: reading.options(),
+            store: None,
+            own: false,
+        }
+    }
+
     /// Leaves out a file that is none of the run's: the one that is written.
     pub fn without(mut self, path: Option<&Path>) -> Opened {
         if let Some(own) = path.and_then(|path| std::fs::canonicalize(path).ok()) {

@@ -155,7 +155,7 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
     let shards = shards::add(&mut engine, &args.runs())?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
         anyhow::bail!(
-            "deltas is worked out from captures, not from rows: no cluster can plan it; ask it where the run is, without --cluster, or ask `samples`"
+            "deltas is worked out from captures, not from rows: no cluster can plan it; ask `corr metrics --cluster`, or the table `samples`"
         );
     }
     let mut answer = engine.ask(&args.sql)?;

@@ -24,7 +24,6 @@ use crate::metrics::anchors;
 use crate::metrics::asked::Asked;
 use crate::metrics::workers;
 use crate::query::Nothing;
-use crate::query::phases;
 use crate::query::sources::Sources;
 use crate::run::source::NotRead;
 use crate::run::{Options, Run};
@@ -85,9 +84,13 @@ impl<'s> Evidence<'s> {
     pub fn gather(sources: &'s Sources, window: Option<(i64, i64)>) -> anyhow::Result<Evidence<'s>> {
         let edges = Edges::new([builtin::table()?, sources.declared.evidence().clone()])?;
         let (ledgers, not_read) = gather::ledgers(sources, &edges, window);
-        let identity = Identity::new(&ledgers);
-        let twins = Twins::new(&ledgers);
-        Ok(Evidence { edges, sources, ledgers, twins, identity, not_read })
+        Ok(Evidence { not_read, ..Evidence::of(sources, edges, ledgers) })
+    }
+
+    /// What ledgers of sources show.
+    pub fn of(sources: &'s Sources, edges: Edges, ledgers: Vec<SourceLedger>) -> Evidence<'s> {
+        let (identity, twins) = (Identity::new(&ledgers), Twins::new(&ledgers));
+        Evidence { edges, sources, ledgers, twins, identity, not_read: Vec::new() }
     }
 
     /// `path:line` of a record, which `corr show` opens.
@@ -148,7 +151,7 @@ impl<'s> Evidence<'s> {
     pub fn judge_with(&self, run: &Run, captures: &Asked<'_>, scope: &Scope, asking: Asking) -> Judged {
         let workers = workers::workers(self.sources.sources.iter().map(|s| &s.owner));
         let counters = counters::of(run, captures, &self.edges, scope, &self.ledgers, &workers);
-        let has_warmup = phases::all(&self.sources.sources).iter().any(|p| p.name == "warmup");
+        let has_warmup = self.sources.phases().iter().any(|p| p.name == "warmup");
         let Asking { of_session, all_cites } = asking;
         self.judge(scope, &Beside { families: counters::families(captures), counters, of_session, has_warmup, all_cites })
     }

@@ -11,7 +11,7 @@ use super::records::Begun;
 use super::table::{Asked, Table};
 use super::whose::{self, Whose};
 use super::{Basis, Cite, Fact, Who, ends, records};
-use crate::query::phases::{self, Phase};
+use crate::query::phases::Phase;
 use crate::query::sources::Sources;
 use crate::render::shown::rfc3339;
 use crate::run::layout::small_text;
@@ -39,7 +39,7 @@ pub fn table(sources: &Sources, run: &Run) -> (Table, Vec<NotRead>) {
     facts.extend(roles(sources));
     facts.extend(incarnations(&said.starts));
     facts.extend(bounds(&said.hints, &facts));
-    for phase in phases::all(&sources.sources) {
+    for phase in sources.phases() {
         of_phase(&phase, &mut facts);
     }
     declared(sources, &mut facts);

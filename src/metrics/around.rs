@@ -6,6 +6,7 @@ use corr_metrics::coverage::Ask;
 use corr_metrics::layouts::tachometer::expected::{self, Expected};
 use corr_metrics::layouts::tachometer::log::{self, Log};
 use corr_metrics::model::{Capture, Clock};
+use serde::{Deserialize, Serialize};
 
 use super::asked::Captured;
 use crate::run::Run;
@@ -18,6 +19,15 @@ pub struct Around {
     /// With the name of the file that says so.
     pub expected: Option<(String, Expected)>,
     pub log: Option<(String, Log)>,
+    /// What they say, where they are not there themselves.
+    told: Option<Told>,
+}
+
+/// What configuration and log of a scraper say of a capture.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Told {
+    ask: Ask,
+    every: Option<i64>,
 }
 
 /// The largest log that is read: one line a failed scrape.
@@ -26,6 +36,9 @@ const MAX_LOG: u64 = 256 << 20;
 impl Around {
     /// Looks for them: of several files of a run those that stand nearest to the capture's.
     pub fn of(run: &Run, captured: &Captured<'_>) -> Around {
+        if let Some(told) = &captured.told {
+            return Around { told: Some(told.clone()), ..Around::default() };
+        }
         if captured.is_log() {
             // No scraper was told of a log, nor tells of it.
             return Around::default();
@@ -43,11 +56,19 @@ impl Around {
             .into_iter()
             .find_map(|source| Some((source.name.clone(), read_config(&source.path, base_name(&source.key))?)))
             .filter(|(_, expected)| knows(expected, captured.capture()));
-        Around { expected, log }
+        Around { expected, log, told: None }
+    }
+
+    /// What they say, to be kept where they are not.
+    pub fn told(&self, capture: &Capture) -> Told {
+        Told { ask: self.ask(capture, (0, 0)), every: self.every() }
     }
 
     /// What coverage is asked of, over a window of the capture's clock.
     pub fn ask(&self, capture: &Capture, window: (i64, i64)) -> Ask {
+        if let Some(told) = &self.told {
+            return Ask { window, ..told.ask.clone() };
+        }
         let anchor = match &capture.clock {
             Clock::Elapsed { anchor } => anchor.as_ref(),
             _ => None,
@@ -65,6 +86,9 @@ impl Around {
 
     /// Configured time between two scrapes of an endpoint, the least of all; ns.
     pub fn every(&self) -> Option<i64> {
+        if let Some(told) = &self.told {
+            return told.every;
+        }
         self.expected.as_ref()?.1.targets.iter().filter_map(|t| t.every).min()
     }
 }

@@ -11,6 +11,7 @@ use corr_metrics::select::Selector;
 use corr_metrics::window::resets;
 use corr_metrics::window::scrapes::Scrapes;
 
+use super::around::Told;
 use super::logged::{Lines, Logged};
 use super::moment::Dial;
 use crate::run::Run;
@@ -44,6 +45,8 @@ pub struct Captured<'r> {
     extent: Option<(i64, i64)>,
     /// Where the records of a log stand.
     lines: Lines,
+    /// What stands around it in its run, where that is not there to be looked at.
+    pub told: Option<Told>,
 }
 
 /// A member of a family that was asked for, with its series that were.
@@ -65,10 +68,25 @@ impl<'r> Asked<'r> {
         notes.append(&mut captures.notes);
         let not_read = std::mem::take(&mut captures.not_read);
         let families = captures.families();
-        let captured = |source: Source<'r>| Captured::new(run, source, &families);
+        let captured = |source: Source<'r>| Captured::new(name(run, &source), source, &families);
         let mut captures: Vec<Captured<'r>> = captures.read.into_iter().map(captured).collect();
         tell_apart(&mut captures);
         Asked { captures, not_read, notes, unchanged }
+    }
+
+    /// Captures whose runs are not there, each with its name and what stood around it.
+    pub fn of(read: Vec<(String, Told, Source<'r>)>) -> Asked<'r> {
+        let mut about = Vec::with_capacity(read.len());
+        let mut all = Captures::default();
+        for (name, told, source) in read {
+            about.push((name, told));
+            all.read.push(source);
+        }
+        let families = all.families();
+        let captured = |((name, told), source)| Captured { told: Some(told), ..Captured::new(name, source, &families) };
+        let mut captures: Vec<Captured<'r>> = about.into_iter().zip(all.read).map(captured).collect();
+        tell_apart(&mut captures);
+        Asked { captures, not_read: Vec::new(), notes: Vec::new(), unchanged: None }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
@@ -82,7 +100,7 @@ impl<'r> Asked<'r> {
     /// Adds the series of logs that were asked for.
     pub fn add_logged(&mut self, run: &Run, logged: Logged<'r>) {
         for log in logged.captures {
-            let captured = Captured::new(run, log.source, &BTreeMap::new());
+            let captured = Captured::new(name(run, &log.source), log.source, &BTreeMap::new());
             // A log covers what lies between its records, also where none of them has the field.
             let extent = log.covers.or(captured.extent);
             self.captures.push(Captured { extent, lines: log.lines, ..captured });
@@ -98,9 +116,9 @@ impl<'r> Asked<'r> {
     /// The same with nothing borrowed of the run.
     pub fn into_owned(self) -> Asked<'static> {
         let owned = |captured: Captured<'r>| {
-            let Captured { name, source, catalogue, series, scrapes, extent, lines } = captured;
+            let Captured { name, source, catalogue, series, scrapes, extent, lines, told } = captured;
             let source = Source { set: Cow::Owned(source.set.into_owned()), layout: source.layout, capture: source.capture };
-            Captured { name, source, catalogue, series, scrapes, extent, lines }
+            Captured { name, source, catalogue, series, scrapes, extent, lines, told }
         };
         Asked {
             captures: self.captures.into_iter().map(owned).collect(),
@@ -163,7 +181,7 @@ impl<'r> Asked<'r> {
 }
 
 impl<'r> Captured<'r> {
-    fn new(run: &Run, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
+    fn new(name: String, source: Source<'r>, families: &BTreeMap<String, Family>) -> Captured<'r> {
         let catalogue = Catalogue::new(&source.capture, families);
         let mut series: Vec<Vec<u32>> = vec![Vec::new(); source.capture.endpoints.len()];
         for (one, number) in source.capture.series.iter().zip(0..) {
@@ -172,7 +190,8 @@ impl<'r> Captured<'r> {
             }
         }
         let scrapes = series.iter().map(|_| OnceLock::new()).collect();
-        Captured { name: name(run, &source), catalogue, series, scrapes, extent: extent(&source.capture), source, lines: Lines::default() }
+        let extent = extent(&source.capture);
+        Captured { name, catalogue, series, scrapes, extent, source, lines: Lines::default(), told: None }
     }
 }
 

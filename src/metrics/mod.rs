@@ -1,6 +1,8 @@
 //! Metric captures of a run, asked: which series, in which window, with which figures.
 
 pub mod anchors;
+#[cfg(feature = "cluster")]
+pub mod apart;
 pub mod around;
 pub mod asked;
 pub mod beside;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use corr_parsers::event::{Event, Value};
+use serde::{Deserialize, Serialize};
 
 use super::sources::Asked;
 use crate::run::events::{self, Facts, Start};
 
 /// A window that records name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     /// `warmup`, `measured`, `benchmark`, `teardown`, or the load generator's own word.
     pub name: String,
@@ -22,6 +23,15 @@ pub struct Phase {
     pub requests: Option<u64>,
     /// The records that are its ends: source and line.
     pub ends: Vec<(String, u64)>,
+}
+
+/// The windows of records that are not there to be read for them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Named {
+    /// Those that records name.
+    pub phases: Vec<Phase>,
+    /// Those of the lives of servers.
+    pub lives: Vec<Phase>,
 }
 
 /// The formats whose records name phases.

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use corr_parsers::clock::Clock;
 use corr_parsers::record::Layout;
 
+use super::phases::{self, Named, Phase};
 use super::subject::Facts;
 use crate::run::bytes::{self, Bytes, Compression, Opened};
 use crate::run::source::{Class, NotRead, Owner, Source};
@@ -53,6 +54,15 @@ pub struct Sources {
     pub notes: Vec<String>,
     /// Metric and configuration files are not asked; how many there are.
     pub others: usize,
+    /// The windows that records name, where these are elsewhere.
+    pub named: Option<Named>,
+}
+
+impl Sources {
+    /// The windows that records name.
+    pub fn phases(&self) -> Vec<Phase> {
+        self.named.as_ref().map_or_else(|| phases::all(&self.sources), |named| named.phases.clone())
+    }
 }
 
 /// Why there is nothing to ask.
@@ -106,6 +116,29 @@ impl Asked {
             opened: OnceLock::new(),
             masked: false,
         })
+    }
+
+    /// One whose records are elsewhere: what is known of it, and no bytes.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(name: String, key: String, format: &'static str, owner: Owner, extent: (Option<i64>, Option<i64>)) -> Asked {
+        Asked {
+            path: PathBuf::from(&name),
+            name,
+            key,
+            compression: Compression::None,
+            format,
+            owner,
+            layout: Layout::default(),
+            clock: Clock::assumed(),
+            timing: OnceLock::new(),
+            extent: OnceLock::from(extent),
+            segments: Vec::new(),
+            indexed_to: 0,
+            grew: false,
+            unindexed: true,
+            masked: false,
+            opened: OnceLock::from(Err("its records are elsewhere".to_string())),
+        }
     }
 
     /// The source's bytes, opened when they are first asked for.
@@ -308,7 +341,7 @@ pub fn find<'r>(
         let have = if gone_stale == 1 { "source has" } else { "sources have" };
         notes.push(format!("{gone_stale} indexed {have} changed since; read without the index"));
     }
-    Ok(Sources { root, sources, not_read, declared, notes, others })
+    Ok(Sources { root, sources, not_read, declared, notes, others, named: None })
 }
 
 fn damaged(name: &str, damage: &str) -> NotRead {
@@ -335,7 +368,7 @@ fn from_run(run: &Run, notes: Vec<String>) -> Sources {
             others += 1;
         }
     }
-    Sources { root: run.root.clone(), sources, not_read: run.not_read.clone(), declared: run.declared.clone(), notes, others }
+    Sources { root: run.root.clone(), sources, not_read: run.not_read.clone(), declared: run.declared.clone(), notes, others, named: None }
 }
 
 /// A store whose run is not there: only what it embeds can be read.
@@ -367,5 +400,5 @@ fn alone(arguments: &[String], dir: &Path, manifest: &Manifest) -> Sources {
     if !manifest.captures.is_empty() {
         notes.push("its metric captures are not asked: which files they are of is known where the run is".into());
     }
-    Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len() }
+    Sources { root, sources, not_read, declared: run::declared::Declared::default(), notes, others: manifest.others.len(), named: None }
 }

@@ -54,7 +54,7 @@ pub fn of(run: &Run, options: &Options) -> anyhow::Result<Vec<String>> {
         return Ok(vec!["restarts were not looked for in a run of this size; `corr ready` does".into()]);
     }
     let sources = sources::of(run, options, None)?;
-    let measured: Vec<Phase> = phases::all(&sources.sources).into_iter().filter(|phase| MEASURED.contains(&phase.name.as_str())).collect();
+    let measured: Vec<Phase> = sources.phases().into_iter().filter(|phase| MEASURED.contains(&phase.name.as_str())).collect();
     let asked = evidence::captures(run, options, None)?;
     let gaps = gaps(run, &asked);
     if measured.is_empty() && gaps.is_empty() {

@@ -8,7 +8,7 @@ use corr_readiness::{Cite, History, Instant, Options, UnitHistory};
 
 use super::gather;
 use crate::evidence;
-use crate::query::phases::{self, Phase};
+use crate::query::phases::Phase;
 use crate::query::sources::Sources;
 use crate::render::readiness::words;
 use crate::run::{self, Run};
@@ -26,9 +26,12 @@ pub fn is_named(name: &str) -> bool {
 /// # Errors
 /// Those of `of_lives`.
 pub fn phases(asked: Option<&str>, sources: &Sources, of_lives: &dyn Fn() -> anyhow::Result<Vec<Phase>>) -> anyhow::Result<Vec<Phase>> {
-    let mut found = phases::all(&sources.sources);
+    let mut found = sources.phases();
     if asked.is_some_and(is_named) {
-        found.extend(of_lives()?);
+        match &sources.named {
+            Some(named) => found.extend(named.lives.iter().cloned()),
+            None => found.extend(of_lives()?),
+        }
     }
     Ok(found)
 }

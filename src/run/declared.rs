@@ -13,7 +13,7 @@ use corr_parsers::declared::{self, Definition};
 use corr_parsers::format::{Envelope, Format};
 use corr_parsers::record::Layout;
 use corr_parsers::{ENVELOPES, FORMATS};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::Options;
@@ -70,7 +70,7 @@ pub struct Said {
 }
 
 /// A named stretch of the run; the bounds are as written, in the forms of `--since` and `--until`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     pub since: Option<String>,
@@ -257,6 +257,12 @@ impl Declared {
     /// The formats that users declared, in the order in which their heads are tried.
     pub fn formats(&self) -> &[&'static Format] {
         self.formats.all()
+    }
+
+    /// Windows alone.
+    #[cfg(feature = "cluster")]
+    pub fn of_windows(windows: BTreeMap<String, Window>) -> Declared {
+        Declared { windows, ..Declared::default() }
     }
 
     /// A named window.

@@ -4,6 +4,8 @@
 mod cluster;
 mod duck;
 #[cfg(feature = "cluster")]
+mod judged_cluster;
+#[cfg(feature = "cluster")]
 mod query_cluster;
 mod refused;
 mod runs;

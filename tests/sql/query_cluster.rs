@@ -179,8 +179,8 @@ fn an_older_form(both: &Both<'_>) {
     let file = std::fs::read_dir(both.place.path("shards")).expect("shards").map(|e| e.expect("a shard").path().join("shard.json")).next();
     let file = file.expect("a shard");
     let text = std::fs::read_to_string(&file).expect("shard.json");
-    assert!(text.contains("corr.shard.v3"));
-    std::fs::write(&file, text.replace("corr.shard.v3", "corr.shard.v2")).expect("write");
+    assert!(text.contains("corr.shard.v4"));
+    std::fs::write(&file, text.replace("corr.shard.v4", "corr.shard.v3")).expect("write");
     let there = both.ask(&["*"], "text").1;
     assert_eq!((there.code, there.stdout.as_str()), (Some(2), ""), "{}", there.stderr);
     assert!(there.stderr.contains("another version of corr") && there.stderr.contains("corr index --shards"), "{}", there.stderr);

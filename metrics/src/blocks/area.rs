@@ -1,8 +1,9 @@
 //! Where encoded samples lie: held, in a file that grows while they come, or in one that was written before.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes that stay as they are: held, or the mapping of a file, which who opens the file provides.
 pub type Area = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -45,11 +46,28 @@ struct Piece {
     bytes: Area,
 }
 
+/// Offsets of blocks that were asked for and are not there: what is to be brought before the same question is asked again.
+#[derive(Clone, Debug, Default)]
+pub struct Missing(Arc<Mutex<BTreeSet<u64>>>);
+
+impl Missing {
+    fn add(&self, offset: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset);
+    }
+
+    /// Those that were asked for till now.
+    pub fn offsets(&self) -> BTreeSet<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// An area that is finished. No block lies in two of its pieces.
 #[derive(Clone, Default)]
 pub(super) struct Pieces {
     pieces: Vec<Piece>,
     len: u64,
+    /// Of an area that is there in part: what was asked for beside it.
+    missing: Option<Missing>,
 }
 
 impl fmt::Debug for Pieces {
@@ -77,14 +95,30 @@ impl Pieces {
         }
     }
 
+    /// Those of an area of `len` bytes that are there, by their offset.
+    pub(super) fn some(len: u64, there: impl IntoIterator<Item = (u64, Arc<[u8]>)>, missing: Missing) -> Pieces {
+        let piece = |(start, bytes): (u64, Arc<[u8]>)| Piece { start, from: 0, len: bytes.len(), bytes: Arc::new(bytes) };
+        let mut pieces: Vec<Piece> = there.into_iter().map(piece).filter(|p| p.len > 0).collect();
+        pieces.sort_by_key(|p| p.start);
+        Pieces { pieces, len, missing: Some(missing) }
+    }
+
     /// The bytes from an offset to the end of its piece.
     pub(super) fn from(&self, offset: u64) -> &[u8] {
         let piece = match &self.pieces[..] {
             [one] => Some(one),
-            many => many.get(many.partition_point(|p| p.start + p.len as u64 <= offset)),
+            many => many.get(many.partition_point(|p| p.start.saturating_add(p.len as u64) <= offset)),
         };
         let here = piece.and_then(|p| p.bytes().get(usize::try_from(offset.checked_sub(p.start)?).ok()?..));
-        here.unwrap_or(&[])
+        match (here, &self.missing) {
+            (Some(bytes), None) => bytes,
+            (Some(bytes), Some(_)) if !bytes.is_empty() => bytes,
+            (_, Some(missing)) => {
+                missing.add(offset);
+                &[]
+            }
+            (None, None) => &[],
+        }
     }
 
     /// All bytes, in order.

@@ -1,7 +1,11 @@
 //! Where the blocks of a store lie, and what is known of its series, as bytes: all of a store but its area.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::area::Pieces;
 use super::plans::Plans;
-use super::{Area, BLOCK, Block, Fall, Falls, Store};
+use super::{Area, BLOCK, Block, Fall, Falls, Missing, Store};
 use crate::kept::bytes::{Put, Take};
 use crate::model::Sample;
 
@@ -36,11 +40,38 @@ impl Store {
         }
     }
 
+    /// The blocks of times and of values by their offset, each with its bytes: together all that is read of the area.
+    pub(crate) fn apart(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let starts: BTreeSet<u64> = self.blocks.iter().map(|b| b.times).chain(self.values.iter().copied()).collect();
+        let ends: Vec<u64> = starts.iter().copied().skip(1).chain([self.area.len()]).collect();
+        starts.into_iter().zip(ends).map(|(start, end)| {
+            let bytes = self.area.from(start);
+            let len = usize::try_from(end.saturating_sub(start)).unwrap_or(bytes.len()).min(bytes.len());
+            (start, bytes.get(..len).unwrap_or_default())
+        })
+    }
+
+    /// How many bytes blocks lie in.
+    pub(crate) fn area_len(&self) -> u64 {
+        self.area.len()
+    }
+
     /// A store whose area is the first `len` bytes of `area`. `None` if the index does not fit it.
     pub(crate) fn take_index(from: &mut Take<'_>, area: Area, len: usize) -> Option<Store> {
+        let mut pieces = Pieces::default();
+        pieces.push(area, 0, len);
+        Store::take_index_of(from, pieces)
+    }
+
+    /// A store of whose area of `len` bytes some blocks are there. What is read beside them is missing, and there is nothing to read at it.
+    pub(crate) fn take_index_apart(from: &mut Take<'_>, len: u64, there: &BTreeMap<u64, Arc<[u8]>>, missing: &Missing) -> Option<Store> {
+        let there = there.iter().map(|(offset, bytes)| (*offset, bytes.clone()));
+        Store::take_index_of(from, Pieces::some(len, there, missing.clone()))
+    }
+
+    fn take_index_of(from: &mut Take<'_>, area: Pieces) -> Option<Store> {
         let series = from.count()?;
-        let mut store = Store::default();
-        store.area.push(area, 0, len);
+        let mut store = Store { area, ..Store::default() };
         let mut counts = Vec::with_capacity(series);
         for _ in 0..series {
             // Blocks stand further on, and are counted against what is there when they are read.

@@ -10,7 +10,7 @@ mod plans;
 mod read;
 mod write;
 
-pub use area::{Area, Spill, Spilling, spill_by_default};
+pub use area::{Area, Missing, Spill, Spilling, spill_by_default};
 pub use falls::{Fall, Falls};
 pub use read::{Cursor, Store};
 pub use write::Writer;

@@ -126,12 +126,20 @@ impl Store {
                 break;
             }
             let n = usize::from(block.n);
-            if read_times(self.area.from(block.times), n, &mut times) && read_values(self.area.from(*at), n, &mut scratch, &mut values) {
+            // Both are looked for: of an area that is there in part it is known at once what is missing.
+            let (of_times, of_values) = (self.area.from(block.times), self.area.from(*at));
+            if read_times(of_times, n, &mut times) && read_values(of_values, n, &mut scratch, &mut values) {
                 let samples = times.iter().zip(&values).filter(|(at, _)| (from..=to).contains(*at));
                 out.extend(samples.map(|(&at, &value)| Sample { at, value }));
             }
         }
         out
+    }
+
+    /// The times of a block.
+    pub fn times_of(&self, block: &Block) -> Vec<i64> {
+        let mut times = Vec::new();
+        if read_times(self.area.from(block.times), usize::from(block.n), &mut times) { times } else { Vec::new() }
     }
 
     /// The distinct times of some series, by time.

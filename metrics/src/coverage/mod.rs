@@ -12,7 +12,7 @@ use crate::model::{Capture, EndpointId, Outcome, Sample, SeriesId};
 use gaps::Side;
 
 /// A scrape that failed, on the capture's clock: it lies in `[low, high]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Failure {
     pub endpoint: String,
     pub low: i64,
@@ -20,7 +20,7 @@ pub struct Failure {
 }
 
 /// What coverage is asked of, on the capture's clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ask {
     /// First and last instant.
     pub window: (i64, i64),

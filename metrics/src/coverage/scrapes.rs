@@ -43,8 +43,8 @@ fn one(capture: &Capture, members: &[u32]) -> Scrapes {
                 Some(&other) => groups.join(i, other),
                 None => {
                     blocks.insert((block.times, block.n), i);
-                    for sample in capture.samples.between(series, block.first, block.last) {
-                        groups.join(i, *owner.entry(sample.at).or_insert(i));
+                    for at in capture.samples.times_of(block) {
+                        groups.join(i, *owner.entry(at).or_insert(i));
                     }
                 }
             }

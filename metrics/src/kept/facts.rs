@@ -41,14 +41,14 @@ impl<'c> Texts<'c> {
     }
 }
 
-/// Writes all but the samples.
-pub(super) fn put(capture: &Capture, out: &mut Put) -> io::Result<()> {
+/// Writes all but the samples; `files` are those that it names.
+pub(super) fn put(capture: &Capture, files: &[PathBuf], out: &mut Put) -> io::Result<()> {
     out.text(capture.layout);
     put_clock(&capture.clock, out);
     out.word(&capture.stamp_of)?;
     out.word(&capture.fidelity)?;
-    out.count(capture.files.len());
-    for file in &capture.files {
+    out.count(files.len());
+    for file in files {
         let text = file.to_str().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the file's name is not UTF-8"))?;
         out.text(text);
     }

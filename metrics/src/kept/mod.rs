@@ -3,6 +3,7 @@
 //! The file is the area of the samples, two tables (where blocks lie; what the capture says beside samples) and a footer of fixed size, which has
 //! their lengths and BLAKE3 hashes. A file that was cut, or of which a byte is another, is refused.
 
+pub mod apart;
 pub(crate) mod bytes;
 mod facts;
 #[cfg(test)]
@@ -59,7 +60,7 @@ pub fn write(capture: &Capture, to: &mut dyn Write) -> io::Result<()> {
     let mut tables = Put::default();
     capture.samples.put_index(&mut tables);
     let index = tables.0.len();
-    facts::put(capture, &mut tables)?;
+    facts::put(capture, &capture.files, &mut tables)?;
     to.write_all(&tables.0)?;
     let mut footer = Put::default();
     footer.fixed(area);

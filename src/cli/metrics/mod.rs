@@ -2,6 +2,8 @@
 
 mod answers;
 mod clocks;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod place;
 mod told;
 
@@ -55,6 +57,7 @@ Examples:
   corr metrics runs/r42 sglang:cached_tokens_total --per sglang:prompt_tokens_total --since start+60s
   corr metrics runs/r42 sglang:kv_available_tokens --around runs/r42/logs/worker-0.log:88 --span 30s
   corr metrics final.parquet 'sglang:gen*' --since start+60s --until start+120s --format json
+  corr metrics s3://bucket/r42 'sglang:kv_*' --since start+60s --cluster df://head:50050     over shards that `corr index --shards` wrote
 
 Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
 does not cover the window.")]
@@ -92,6 +95,48 @@ pub struct Args {
     pub format: Format,
     #[command(flatten)]
     pub reading: Reading,
+    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    pub cluster: Option<String>,
+    /// How long a cluster may give no sign of an answer.
+    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
+    pub patience: String,
+}
+
+/// What the selectors mean.
+struct Selectors {
+    /// Which series.
+    of: Vec<Selector>,
+    /// What counters are divided by.
+    pers: Vec<Selector>,
+}
+
+impl Selectors {
+    fn read(args: &Args) -> anyhow::Result<Selectors> {
+        let parsed = |texts: &[String]| texts.iter().map(|text| Selector::parse(text)).collect::<Result<Vec<_>, _>>();
+        let (of, pers) = (parsed(&args.selectors)?, parsed(&args.per).context("--per")?);
+        if let Some(q) = args.quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+            bail!("--quantiles {q}: a quantile lies between 0 and 1; the 99th percentile is 0.99");
+        }
+        Ok(Selectors { of, pers })
+    }
+
+    fn all(&self) -> Vec<Selector> {
+        self.of.iter().chain(&self.pers).cloned().collect()
+    }
+}
+
+/// What was read, to be asked.
+struct Opened<'a> {
+    args: &'a Args,
+    run: &'a Run,
+    asked: &'a Asked<'a>,
+    workers: &'a [Worker],
+    events: &'a Events<'a>,
+    /// Something was not read.
+    partial: bool,
+    paint: Paint,
+    now: i64,
 }
 
 /// A question whose series are found.
@@ -111,17 +156,20 @@ struct Question<'a> {
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
-    let parsed = |texts: &[String]| texts.iter().map(|text| Selector::parse(text)).collect::<Result<Vec<_>, _>>();
-    let selectors = parsed(&args.selectors)?;
-    let pers = parsed(&args.per).context("--per")?;
-    if let Some(q) = args.quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
-        bail!("--quantiles {q}: a quantile lies between 0 and 1; the 99th percentile is 0.99");
+    let selectors = Selectors::read(args)?;
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = &args.cluster {
+        return cluster::run(args, cluster, &selectors, color, out, err, now);
+    }
+    #[cfg(not(feature = "cluster"))]
+    if args.cluster.is_some() {
+        return super::sql::not_built("a cluster", "cluster", err);
     }
     let options = args.reading.options();
     let store = args.reading.store.as_deref();
     let run = sources::looked_into(&args.runs.all(), &options, store)?;
     let events = Events::of(&run, &options, store);
-    let all: Vec<Selector> = selectors.iter().chain(&pers).cloned().collect();
+    let all = selectors.all();
     let (asked, workers, said) = read(&run, &options, store, &events, &all)?;
     told::say(&said, err)?;
     let not_read = told::not_read(&run, &asked);
@@ -131,42 +179,52 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         return told::nothing(&run, err);
     }
     told::copies(&run, &asked, err)?;
-    let hits = asked.hits(&selectors);
-    let mut question = Question { args, run: &run, asked: &asked, hits, pers, workers: &workers, partial, paint: Paint::new(color) };
-    question.order();
-    let losses = told::losses(&question.hits);
-    told::say(&losses, err)?;
-    question.partial |= !losses.is_empty();
-    if question.hits.is_empty() && !selectors.is_empty() {
-        told::none_such(&asked, &selectors, err)?;
-        question.nothing(out)?;
-        return Ok(question.code(exit::NOTHING));
-    }
-    let times = match times(&question, &events) {
-        Err(error) if error.is::<Nothing>() => {
-            writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+    let paint = Paint::new(color);
+    Opened { args, run: &run, asked: &asked, workers: &workers, events: &events, partial, paint, now }.answer(&selectors, out, err)
+}
+
+impl Opened<'_> {
+    /// Answers, and says what a reader of the answer must know.
+    fn answer(&self, selectors: &Selectors, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
+        let Opened { args, run, asked, workers, events, partial, paint, now } = *self;
+        let (selectors, pers) = (&selectors.of, selectors.pers.clone());
+        let hits = asked.hits(selectors);
+        let mut question = Question { args, run, asked, hits, pers, workers, partial, paint };
+        question.order();
+        let losses = told::losses(&question.hits);
+        told::say(&losses, err)?;
+        question.partial |= !losses.is_empty();
+        if question.hits.is_empty() && !selectors.is_empty() {
+            told::none_such(asked, selectors, err)?;
+            question.nothing(out)?;
             return Ok(question.code(exit::NOTHING));
         }
-        times => times?,
-    };
-    if let Some(how) = &times.how {
-        writeln!(err, "corr: {}", terminal(how))?;
-    }
-    // Without a window that is computed over, what there is is shown.
-    let shows = times.open() && args.by.is_none() && question.pers.is_empty();
-    if args.list || (selectors.is_empty() && shows) {
-        return question.list(out, err);
-    }
-    let (spans, said) = Placing { args, run: &run, events: &events, times, now }.spans(&asked)?;
-    told::say(&said, err)?;
-    if args.rows || shows {
-        question.rows(&spans, out, err)
-    } else if let Some(label) = &args.by {
-        question.sums(label, &spans, out, err)
-    } else if !question.pers.is_empty() {
-        question.quotients(&spans, out, err)
-    } else {
-        question.figures(&spans, out, err)
+        let times = match times(&question, events) {
+            Err(error) if error.is::<Nothing>() => {
+                writeln!(err, "corr: {}", terminal(&format!("{error:#}")))?;
+                return Ok(question.code(exit::NOTHING));
+            }
+            times => times?,
+        };
+        if let Some(how) = &times.how {
+            writeln!(err, "corr: {}", terminal(how))?;
+        }
+        // Without a window that is computed over, what there is is shown.
+        let shows = times.open() && args.by.is_none() && question.pers.is_empty();
+        if args.list || (selectors.is_empty() && shows) {
+            return question.list(out, err);
+        }
+        let (spans, said) = Placing { args, run, events, times, now }.spans(asked)?;
+        told::say(&said, err)?;
+        if args.rows || shows {
+            question.rows(&spans, out, err)
+        } else if let Some(label) = &args.by {
+            question.sums(label, &spans, out, err)
+        } else if !question.pers.is_empty() {
+            question.quotients(&spans, out, err)
+        } else {
+            question.figures(&spans, out, err)
+        }
     }
 }
 
@@ -212,6 +270,8 @@ impl Windowed<'_> {
             limit: 0,
             format: Format::Csv,
             reading: Reading { store: self.store.map(Path::to_path_buf), tz: self.options.tz.clone(), ..Reading::default() },
+            cluster: None,
+            patience: String::new(),
         };
         let events = Events::of(run, self.options, self.store);
         let (asked, workers, mut said) = read(run, self.options, self.store, &events, &[])?;

@@ -25,11 +25,19 @@ pub struct Events<'a> {
     options: &'a Options,
     store: Option<&'a Path>,
     opened: OnceCell<Sources>,
+    /// They are there, whatever the run has.
+    elsewhere: bool,
 }
 
 impl<'a> Events<'a> {
     pub fn of(run: &'a Run, options: &'a Options, store: Option<&'a Path>) -> Events<'a> {
-        Events { run, options, store, opened: OnceCell::new() }
+        Events { run, options, store, opened: OnceCell::new(), elsewhere: false }
+    }
+
+    /// Of a run that is elsewhere.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(run: &'a Run, options: &'a Options, sources: Sources) -> Events<'a> {
+        Events { run, options, store: None, opened: OnceCell::from(sources), elsewhere: true }
     }
 
     pub fn get(&self) -> anyhow::Result<&Sources> {
@@ -101,7 +109,7 @@ impl Placing<'_> {
 
     /// First and last instant of the run: of its events; of its captures, if it has none.
     fn extent(&self, asked: &Asked<'_>) -> anyhow::Result<(Option<i64>, Option<i64>)> {
-        if self.run.sources.iter().any(|s| s.class == Class::Events) {
+        if self.events.elsewhere || self.run.sources.iter().any(|s| s.class == Class::Events) {
             let found = extent(&self.events.get()?.sources);
             if found.0.is_some() {
                 return Ok(found);

@@ -177,6 +177,16 @@ impl<'a> Whole<'a> {
         }
     }
 
+    /// Where it stands, and what its source is.
+    pub fn frame(&self) -> &Frame<'a> {
+        &self.frame
+    }
+
+    /// What it says.
+    pub fn event(&self) -> &Event<'a> {
+        &self.event
+    }
+
     /// When it happened, if it says.
     pub fn stamp(&self) -> Option<Stamp> {
         self.frame.stamp
@@ -241,7 +251,15 @@ fn envelope(from: &mut Take<'_>) -> Result<Meta, String> {
 }
 
 fn name(from: &mut Take<'_>) -> Result<&'static str, String> {
-    Ok(kept(from.text()?)?.name)
+    known(from.text()?)
+}
+
+/// A name of a kind or a format that lives as long as the process.
+///
+/// # Errors
+/// It is too long, or there are too many.
+pub fn known(name: &str) -> Result<&'static str, String> {
+    Ok(kept(name)?.name)
 }
 
 #[cfg(test)]

@@ -123,11 +123,11 @@ fn each_row(engine: &Engine, sql: &str, mut f: impl FnMut(usize, &RecordBatch) -
     Ok(())
 }
 
-fn column<'b>(batch: &'b RecordBatch, name: &str) -> anyhow::Result<&'b ArrayRef> {
+pub(super) fn column<'b>(batch: &'b RecordBatch, name: &str) -> anyhow::Result<&'b ArrayRef> {
     batch.column_by_name(name).with_context(|| format!("the cluster's answer has no column {name}"))
 }
 
-fn int_at(batch: &RecordBatch, name: &str, row: usize) -> anyhow::Result<Option<i64>> {
+pub(super) fn int_at(batch: &RecordBatch, name: &str, row: usize) -> anyhow::Result<Option<i64>> {
     let numbers = column(batch, name)?.as_primitive_opt::<Int64Type>().with_context(|| format!("{name}: no whole numbers"))?;
     Ok(numbers.is_valid(row).then(|| numbers.value(row)))
 }
@@ -137,7 +137,7 @@ fn count(batch: &RecordBatch, name: &str, row: usize) -> anyhow::Result<u64> {
     Ok(int_at(batch, name, row)?.map(u64::try_from).transpose()?.unwrap_or(0))
 }
 
-fn text_at(column: &ArrayRef, row: usize) -> anyhow::Result<Option<&str>> {
+pub(super) fn text_at(column: &ArrayRef, row: usize) -> anyhow::Result<Option<&str>> {
     if column.is_null(row) {
         return Ok(None);
     }

@@ -1,6 +1,8 @@
 //! The tables of a run as Parquet files that the machines of a cluster read: one folder a host or group of sources for its records, one for what is
 //! of the whole run. Each folder has a `shard.json`, written last, that says what is in it.
 
+pub mod captures;
+mod logs;
 mod read;
 mod write;
 
@@ -14,11 +16,12 @@ use super::losses::Losses;
 use crate::store::columns::Type;
 use crate::tables::shard::narrow::Names;
 
+pub use logs::Logs;
 pub use read::{Shards, add};
 pub use write::{Written, write};
 
 /// The form of `shard.json`.
-const FORM: &str = "corr.shard.v3";
+const FORM: &str = "corr.shard.v4";
 const FILE: &str = "shard.json";
 /// The folder of what is of the whole run, behind the run's name.
 const WHOLE: &str = "whole";
@@ -44,6 +47,9 @@ struct Shard {
     /// Of the whole run: every folder that it has.
     #[serde(default)]
     folders: BTreeSet<String>,
+    /// Of the whole run: its sources of events.
+    #[serde(default)]
+    logs: Option<Logs>,
     /// Of the whole run: what is to be said beside answers.
     #[serde(default)]
     losses: Losses,

@@ -8,7 +8,7 @@ use arrow::datatypes::Schema;
 use corr_sql::cluster::{Folder, Shared};
 use corr_sql::{Engine, Read, Table};
 
-use super::{FILE, Shard};
+use super::{FILE, Logs, Shard, captures};
 use crate::store::columns::Type;
 use crate::tables::columns;
 use crate::tables::shard::narrow::{Columns, Names};
@@ -28,6 +28,8 @@ pub struct Shards {
     kinds: BTreeMap<String, BTreeSet<String>>,
     names: Names,
     losses: Losses,
+    /// The sources of each run.
+    logs: Vec<Logs>,
 }
 
 /// Makes the tables of all shards of some places known to an engine of a cluster.
@@ -41,7 +43,10 @@ pub fn add(engine: &mut Engine, places: &[String]) -> anyhow::Result<Shards> {
         let columns = match columns::Table::named(table) {
             Some(known) => sheet::schema(known.columns),
             None if table == RAW => Arc::new(Schema::new(shape.columns())),
-            None => continue,
+            None => match captures::schema(table) {
+                Some(columns) => columns,
+                None => continue,
+            },
         };
         engine.add(table, Table::Shared(Arc::new(Shared { urls: urls.clone(), columns })));
     }
@@ -111,6 +116,7 @@ impl Shards {
             self.kinds.entry(kind).or_default().extend(names);
         }
         self.names.add(shard.names);
+        self.logs.extend(shard.logs);
         self.losses.add(shard.losses);
     }
 
@@ -124,10 +130,24 @@ impl Shards {
         Columns { fields: self.shape().fields, kinds: self.kinds.keys().cloned().collect(), names: self.names.clone() }
     }
 
+    /// The sources of events of all runs.
+    pub fn logs(&self) -> Logs {
+        Logs::together(&self.logs)
+    }
+
     /// What is to be said of what reads whole records.
     pub fn told_of_records(&self) -> Told {
+        self.told_of(RAW)
+    }
+
+    /// What is to be said of what reads captures.
+    pub fn told_of_captures(&self) -> Told {
+        self.told_of(captures::CAPTURES)
+    }
+
+    fn told_of(&self, table: &str) -> Told {
         let mut told = self.losses.run.clone();
-        self.losses.tables.get(RAW).into_iter().for_each(|of_records| told.add(of_records.clone()));
+        self.losses.tables.get(table).into_iter().for_each(|of_table| told.add(of_table.clone()));
         told
     }
 

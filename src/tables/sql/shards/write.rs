@@ -8,14 +8,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use corr_sql::cluster::Folder;
-use corr_sql::{Engine, Limits};
+use corr_sql::{Engine, Limits, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
-use super::{FILE, FORM, Shard, WHOLE};
+use super::{FILE, FORM, Logs, Shard, WHOLE, captures};
 use crate::run::source::Owner;
 use crate::tables::columns;
 use crate::tables::shard::question::WHOLE as RECORD;
@@ -61,7 +61,18 @@ pub fn write(asking: &Arc<Asking>, place: &str, limits: Limits) -> anyhow::Resul
         losses.tables.insert(table.to_string(), of_table);
         shard.tables.insert(table.to_string(), vec![file_of(table)]);
     }
+    for table in [captures::CAPTURES, captures::BLOCKS] {
+        let rows = captures::Writing { asking: asking.clone(), run: writing.run.clone(), table };
+        writing.engine.add(table, Table::Rows(Arc::new(rows)));
+        let (stored, of_table) = asking.heard(|| writing.table(&whole, table, &format!("SELECT * FROM {table}"), captures::schema(table)));
+        stored?;
+        losses.tables.insert(table.to_string(), of_table);
+        shard.tables.insert(table.to_string(), vec![file_of(table)]);
+    }
     writing.written.shards.insert(whole.clone());
+    let (logs, of_logs) = asking.heard(|| Logs::of(asking));
+    shard.logs = Some(logs?);
+    losses.tables.entry(RAW.to_string()).or_default().add(of_logs);
     shard.folders = writing.written.shards.clone();
     shard.losses = losses;
     // Folders that this run does not have any more: what reads them would count them.
