@@ -57,7 +57,7 @@ Examples:
   corr metrics runs/r42 sglang:cached_tokens_total --per sglang:prompt_tokens_total --since start+60s
   corr metrics runs/r42 sglang:kv_available_tokens --around runs/r42/logs/worker-0.log:88 --span 30s
   corr metrics final.parquet 'sglang:gen*' --since start+60s --until start+120s --format json
-  corr metrics s3://bucket/r42 'sglang:kv_*' --since start+60s --cluster df://head:50050     over shards that `corr index --shards` wrote
+  corr metrics s3://bucket/r42 'sglang:kv_*' --since start+60s --cluster df://head:50050      over shards that `corr index --shards` wrote
 
 Exit codes: 0 found, 1 no such series or no sample in the window, 2 wrong usage or nothing readable, 3 found, but a capture could not be read or
 does not cover the window.")]
