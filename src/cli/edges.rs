@@ -32,7 +32,7 @@ use crate::run::{self, Run};
   corr edges runs/r42 --edge l3-restore --format json
   corr edges runs/r42 --session sess-7                 what is proven for one session
   corr edges runs/r42 --require l3-restore=proven      a gate: 0 holds, 1 does not, 4 cannot be known
-  corr edges s3://bucket/r42 --cluster df://head:50050 over shards that `corr index --shards` wrote
+  corr edges s3://bucket/r42 --cluster df://head:50050      over shards that `corr index --shards` wrote
 
 Exit codes: 0 answered (or the requirement holds), 1 the requirement does not hold or there is nothing to judge, 2 wrong usage or nothing readable,
 3 answered, but a source could not be read, 4 the requirement cannot be proven from what is there.")]
