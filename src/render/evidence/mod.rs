@@ -76,7 +76,28 @@ pub fn attribution(of: &Attribution) -> String {
     }
 }
 
-/// A number without a needless fraction.
+/// A number without a needless fraction: of a sum of fractions twelve digits, which hides what binary fractions add. JSON has it as it was summed.
 pub fn figure(n: f64) -> String {
-    if n.fract() == 0.0 && n.abs() < 9e15 { crate::render::number::grouped_signed(n) } else { format!("{n}") }
+    if n.fract() == 0.0 && n.abs() < 9e15 {
+        return crate::render::number::grouped_signed(n);
+    }
+    if !(1e-3..9e15).contains(&n.abs()) {
+        return n.to_string();
+    }
+    let digits = (11 - n.abs().log10().floor() as i32).clamp(0, 14) as usize;
+    let text = format!("{n:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure;
+
+    #[test]
+    fn sums_of_fractions_are_without_what_binary_adds() {
+        assert_eq!(figure(126_371.331_100_000_81), "126371.3311");
+        assert_eq!([0.1 + 0.2, 0.25, -0.5, 1e-9].map(figure), ["0.3", "0.25", "-0.5", "0.000000001"]);
+        assert_eq!([f64::NAN, f64::INFINITY, 1e300].map(figure).map(|text| text.is_empty()), [false; 3]);
+        assert_eq!(figure(123_456_789_012.75), "123456789013");
+    }
 }

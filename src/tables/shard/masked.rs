@@ -71,21 +71,32 @@ fn mask(payload: &[u8], span: &Range<usize>, out: &mut Vec<u8>) {
 
     let in_word = payload.get(span.start).is_some_and(u8::is_ascii_alphanumeric);
     out.push(if in_word { b'x' } else { b' ' });
-    match last_char(payload.get(..span.end).unwrap_or_default()) {
+    let Some((c, whole)) = last_char(payload.get(..span.end).unwrap_or_default()) else {
         // No character at all is neither in a word nor out of it.
-        None => out.push(0xff),
-        Some(c @ ('\n' | '\r' | '_')) => out.push(c as u8),
-        Some(c) if c.is_ascii() => out.push(if c.is_ascii_alphanumeric() { b'x' } else { b' ' }),
-        Some(c) => {
+        out.push(0xff);
+        return;
+    };
+    match c {
+        '\n' | '\r' | '_' => out.push(c as u8),
+        c if c.is_ascii() => out.push(if c.is_ascii_alphanumeric() { b'x' } else { b' ' }),
+        c => {
             let is_word = WORD.as_ref().is_some_and(|word| word.is_match(c.encode_utf8(&mut [0; 4])));
             out.extend_from_slice(if is_word { "é" } else { "…" }.as_bytes());
         }
     }
+    if !whole {
+        out.push(0x80);
+    }
 }
 
-/// The character that ends where the bytes end.
-fn last_char(bytes: &[u8]) -> Option<char> {
-    (1..=bytes.len().min(4)).find_map(|n| std::str::from_utf8(bytes.get(bytes.len() - n..)?).ok()?.chars().next())
+/// The character that a pattern sees when it looks back from the end of the bytes, and whether it ends there: bytes that go on with a character where
+/// none can are looked over, up to three of them.
+fn last_char(bytes: &[u8]) -> Option<(char, bool)> {
+    let goes_on = |byte: &&u8| **byte & 0xc0 == 0x80;
+    let start = bytes.len().checked_sub(1 + bytes.iter().rev().take(3).take_while(goes_on).count())?;
+    let tail = bytes.get(start..)?;
+    let c = (1..=tail.len()).find_map(|n| std::str::from_utf8(tail.get(..n)?).ok()?.chars().next())?;
+    Some((c, c.len_utf8() == tail.len()))
 }
 
 #[cfg(test)]
@@ -119,6 +130,25 @@ mod tests {
         // The same for a longer key.
         let longer = b"prompt=\"SECRET words\" key=sk-1234567890abcdef end";
         assert_eq!(Masked::of(longer, &spans(&[26..45, 8..20, 9..12]), &(0..longer.len())), masked);
+    }
+
+    #[test]
+    fn patterns_look_over_bytes_that_are_no_character() {
+        for (payload, query, found) in [
+            (&b"a\x80\xc0"[..], "/\\b/", true),
+            (b"a\x80\xc0", "/(?-u:\\b)/", false),
+            (b" \x80\xc0", "/\\b/", false),
+            ("é\u{e9}".as_bytes(), "/\\B/", true),
+            (b"a\x80\x80\x80\xc0", "/\\b/", true),
+            (b"a\x80\x80\x80\x80\xc0", "/\\b/", false),
+        ] {
+            let end = payload.len() - 1 - usize::from(payload.last().is_some_and(|b| *b & 0xc0 == 0x80));
+            let (withheld, message) = (spans(&[Range { start: 0, end }]), 0..0);
+            let matcher = Matcher::new(&grammar::parse(query).expect("a query")).expect("a query");
+            let masked = Masked::of(payload, &withheld, &message);
+            assert_eq!(finds(&matcher, payload, &withheld, &message), found, "{query} in {payload:?}");
+            assert_eq!(finds(&matcher, &masked.payload, &spans(&masked.withheld), &message), found, "{query} in {masked:?}");
+        }
     }
 
     #[test]
