@@ -154,7 +154,7 @@ fn edges(both: &Both<'_>) {
     let there = both.ask("edges", &["--edge", "site-edge", "--format", "json"]).1;
     let there: Json = serde_json::from_str(&there.stdout).expect("JSON");
     let command = words(there["edges"][0]["proofs"][0]["reproduce"].as_str().expect("a command"));
-    assert!(command[0] == "corr" && command.iter().any(|word| *word == both.url), "{command:?}");
+    assert!(command[0] == "corr" && command.contains(&both.url), "{command:?}");
     let ran = both.place.corr(&[&command[1..], &["--format".into(), "json".into()]].concat());
     let records: Json = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{command:?}: {e}: {}", ran.stderr));
     assert_eq!(records["summary"]["matched"], 40, "{command:?}");

@@ -2,7 +2,7 @@
 //!
 //! For each withheld span stand two characters that say what a search sees at the span's edges, and no more: whether a word goes on into it (its first
 //! and last byte, [`crate::query::words::uncut`]), and what `\b` and `^` of a pattern look back at (its last character). Not its bytes, not its length.
-//! That is exact where spans begin and end between characters, as those of the parsers do.
+//! That is exact where spans begin and end, and messages begin, between characters, as those of the parsers do.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -217,7 +217,7 @@ mod tests {
             let between = |at: usize| (at..).find(|at| payload.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80)).expect("the end");
             let hidden: Vec<Range<usize>> = hidden.iter().map(|(from, len)| between(*from)..between(from + len)).collect();
             let withheld = spans(&hidden);
-            let message = message.0..message.0 + message.1;
+            let message = between(message.0)..between(message.0) + message.1;
             let masked = Masked::of(&payload, &withheld, &message);
             let left = spans(&masked.withheld);
             for (query, matcher) in QUERIES.iter().zip(MATCHERS.iter()) {
