@@ -32,6 +32,27 @@ pub enum IdKind {
 }
 
 impl IdKind {
+    /// Every kind, each once.
+    pub const ALL: [IdKind; 12] = [
+        IdKind::Rid,
+        IdKind::RequestId,
+        IdKind::XRequestId,
+        IdKind::Session,
+        IdKind::ParentSession,
+        IdKind::TraceId,
+        IdKind::SpanId,
+        IdKind::BootstrapRoom,
+        IdKind::WorkerId,
+        IdKind::ToolCall,
+        IdKind::Decoy,
+        IdKind::RoutingKey,
+    ];
+
+    /// The kind that a query field finds.
+    pub fn of_field(field: &str) -> Option<IdKind> {
+        IdKind::ALL.into_iter().find(|kind| kind.field() == field)
+    }
+
     /// The query field that finds this kind.
     pub fn field(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use corr_evidence::compiled::Edges;
 use corr_evidence::scope::Scope;
 use corr_evidence::verdict::{Activity, Attribution, Verdict};
 
-use super::flags::{self, Reading, Runs};
+use super::flags::{self, Cluster, Reading, Runs};
 use super::opened::Opened;
 use super::{exit, line};
 use crate::evidence::{self, Evidence, Judged};
@@ -63,22 +63,18 @@ pub struct Args {
     pub format: Format,
     #[command(flatten)]
     pub reading: Reading,
-    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT")]
-    pub cluster: Option<String>,
-    /// How long a cluster may give no sign of an answer.
-    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
-    pub patience: String,
+    #[command(flatten)]
+    pub at: Cluster,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     #[cfg(feature = "cluster")]
-    if let Some(cluster) = &args.cluster {
+    if let Some(cluster) = &args.at.cluster {
         return super::edges_cluster::run(args, cluster, color, out, err, now);
     }
     #[cfg(not(feature = "cluster"))]
-    if args.cluster.is_some() {
+    if args.at.cluster.is_some() {
         return super::sql::not_built("a cluster", "cluster", err);
     }
     let opened = Opened::new(&args.runs, &args.reading)?;

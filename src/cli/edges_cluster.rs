@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::edges::{Args, Asked, window};
 use super::opened::Opened;
-use super::{exit, line, sql};
+use super::{exit, line};
 use crate::metrics::asked::Asked as Captured;
 use crate::render::paint::When;
 use crate::render::safe::terminal;
@@ -19,7 +19,7 @@ pub fn run(args: &Args, cluster: &str, color: When, out: &mut dyn Write, err: &m
     if let Some((flag, instead)) = refused(args) {
         bail!("{flag}: not asked of a cluster; {instead}");
     }
-    let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
+    let mut engine = args.at.connect(cluster)?;
     functions::asking().into_iter().for_each(|function| engine.add_function(function));
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
     let logs = shards.logs();

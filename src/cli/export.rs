@@ -27,7 +27,6 @@ use crate::query::rows::{self, Told};
 use crate::readiness;
 use crate::readiness::lives;
 use crate::render::events::Format;
-use crate::render::evidence::Edged;
 use crate::render::number::grouped;
 use crate::render::paint::Paint;
 use crate::render::safe::{terminal, write_json};
@@ -404,16 +403,8 @@ fn stream(
     let judged = opened.judge(&asking.scope, closed, &evidence, captures)?;
     let marks = if asking.marked() { opened.marks(&scoped, &evidence, &judged, captures) } else { Vec::new() };
     let told = timeline::rows(asking, sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
-    let edged = Edged {
-        evidence: &evidence,
-        judged: &judged,
-        only: &[],
-        run: &asking.runs.run,
-        source: &line::source(&asking.runs, &asking.reading),
-        scope: asking.words(),
-        window: closed,
-        explain: false,
-    };
+    let source = line::source(&asking.runs, &asking.reading);
+    let edged = asking.edged(&source, &evidence, &judged, closed);
     writer.edges(&edged)?;
     for warning in &judged.warnings {
         writer.note("mistake_that_this_run_allows", None, &warning.says)?;

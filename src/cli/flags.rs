@@ -115,6 +115,35 @@ impl Scope {
     }
 }
 
+/// A cluster that is asked instead of this machine.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Cluster {
+    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    pub cluster: Option<String>,
+    /// How long a cluster may give no sign of an answer.
+    #[arg(long, value_name = "DURATION", default_value = PATIENCE, requires = "cluster")]
+    pub patience: String,
+}
+
+const PATIENCE: &str = "300s";
+
+impl Default for Cluster {
+    fn default() -> Cluster {
+        Cluster { cluster: None, patience: PATIENCE.into() }
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl Cluster {
+    /// An engine whose questions are answered there.
+    pub fn connect(&self, scheduler: &str) -> anyhow::Result<corr_sql::Engine> {
+        let ns = crate::query::timespec::parse_duration(&self.patience).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
+        let ns = ns.with_context(|| format!("--patience {}: not a duration; write 300s or 1h", self.patience))?;
+        Ok(corr_sql::cluster::connect(scheduler, super::sql::threads(), std::time::Duration::from_nanos(ns))?)
+    }
+}
+
 /// Series beside events.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Series {

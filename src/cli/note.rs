@@ -19,7 +19,6 @@ use crate::note::body::Note;
 use crate::note::{block, diff, slack};
 use crate::query::answer::Window;
 use crate::query::window;
-use crate::render::evidence::Edged;
 use crate::render::safe::terminal;
 use crate::render::shown::rfc3339;
 use crate::run::source::unread;
@@ -136,16 +135,8 @@ fn body(args: &Args, name: &str, opened: &Opened, now: i64) -> anyhow::Result<(S
         Ok(())
     })?;
     let asked = asking.words();
-    let edged = Edged {
-        evidence: &evidence,
-        judged: &judged,
-        only: &[],
-        run: &asking.runs.run,
-        source: &line::source(&asking.runs, &asking.reading),
-        scope: asked.clone(),
-        window: closed,
-        explain: false,
-    };
+    let source = line::source(&asking.runs, &asking.reading);
+    let edged = asking.edged(&source, &evidence, &judged, closed);
     let failed = told.failed.iter().map(|(name, why)| (name, why));
     let not_read = unread(sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&captures.not_read), failed);
     let of_source = |l: &corr_evidence::ledger::SourceLedger| Some((sources.sources.get(l.source as usize)?.name.clone(), l.span?));

@@ -108,12 +108,8 @@ pub struct Args {
     pub bodies: bool,
     #[command(flatten)]
     pub reading: flags::Reading,
-    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT")]
-    pub cluster: Option<String>,
-    /// How long a cluster may give no sign of an answer.
-    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
-    pub patience: String,
+    #[command(flatten)]
+    pub at: flags::Cluster,
 }
 
 impl Args {
@@ -138,8 +134,7 @@ impl Args {
             index: false,
             bodies: false,
             reading: flags::Reading::default(),
-            cluster: None,
-            patience: "300s".into(),
+            at: flags::Cluster::default(),
         }
     }
 }
@@ -151,11 +146,11 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
     let expr = grammar::parse(&text).map_err(|e| anyhow::anyhow!("{e}\n{}", e.pointer()))?;
     let asked = question(args, expr.clone())?;
     #[cfg(feature = "cluster")]
-    if let Some(cluster) = &args.cluster {
+    if let Some(cluster) = &args.at.cluster {
         return query_cluster::run(args, cluster, asked, color, out, err, now);
     }
     #[cfg(not(feature = "cluster"))]
-    if args.cluster.is_some() {
+    if args.at.cluster.is_some() {
         return super::sql::not_built("a cluster", "cluster", err);
     }
     drop(asked);

@@ -9,7 +9,7 @@ use corr_sql::Engine;
 use serde_json::{Value as Json, json};
 
 use super::query::{Args, of_what, terminal_width, zone_of_flags};
-use super::{exit, sql};
+use super::exit;
 use crate::query::answer::{Answer, Question, Sort, Window};
 use crate::query::names::{self, Known};
 use crate::query::timespec;
@@ -41,7 +41,7 @@ pub fn run(
     }
     let times = times(args)?;
     let zone = zone_of_flags(&args.reading.tz)?;
-    let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
+    let mut engine = args.at.connect(cluster)?;
     functions::asking().into_iter().for_each(|function| engine.add_function(function));
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
     anyhow::ensure!(shards.has_records(), "{}: the shards hold no record; `corr sql --cluster` has what they hold", args.runs.run);

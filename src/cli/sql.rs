@@ -1,15 +1,17 @@
 //! `corr sql`: a question in SQL over a run's tables.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use super::exit;
+use super::flags::{Cluster, Reading, Runs};
 use crate::render::events::Format;
 
 /// Ask a run in SQL: events, one view per kind of record, samples, series, what series did in a window, readiness, verdicts, sources.
 ///
 /// `corr schema RUN` lists tables and columns. Only SELECT, and EXPLAIN of it, is answered; a run without an index is asked at once.
 #[derive(clap::Args, Debug)]
+// What is of this machine is of no use to another.
+#[command(mut_arg("cluster", |cluster| cluster.conflicts_with_all(["memory", "store", "tz", "format_of"])))]
 #[command(after_long_help = "Examples:
   corr sql runs/r42 'SELECT worker, count(*), avg(cached_tokens) FROM prefill_batch GROUP BY worker ORDER BY worker'
   corr sql runs/r42 \"SELECT time, citation, fields['error_type'] FROM events WHERE level = 'error' ORDER BY time\"
@@ -20,39 +22,24 @@ Rows come in no order but that of ORDER BY.
 
 Exit codes: 0 rows, 1 no row, 2 wrong usage or nothing readable, 3 answered, but a part of the input could not be read or is not whole in a column.")]
 pub struct Args {
-    /// Run directory, file, or glob in quotes.
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub runs: Runs,
     /// The question.
     #[arg(value_name = "SQL")]
     pub sql: String,
-    /// A further run directory, file or glob, read together with RUN.
-    #[arg(long = "also", value_name = "RUN")]
-    pub also: Vec<String>,
     /// How to write the answer.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// What sorts, joins and groups may hold in memory; what has no room goes to temporary files.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: String,
-    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT", conflicts_with_all = ["memory", "store", "tz", "format_of"])]
-    pub cluster: Option<String>,
-    /// How long a cluster may give no sign of an answer.
-    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
-    pub patience: String,
+    #[command(flatten)]
+    pub at: Cluster,
     /// Say what was read, and how conditions on text were judged.
     #[arg(long)]
     pub explain: bool,
-    /// Where the index is kept.
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Zone of stamps that name none: ZONE, or SOURCE=ZONE.
-    #[arg(long, value_name = "[SOURCE=]ZONE")]
-    pub tz: Vec<String>,
-    /// Read a source as this format: SOURCE=FORMAT, SOURCE=ENVELOPE+FORMAT, or SOURCE=OUTER>INNER+FORMAT.
-    #[arg(long, value_name = "SOURCE=FORMAT")]
-    pub format_of: Vec<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Says how to get it.
@@ -75,15 +62,13 @@ pub fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> a
     use std::sync::Arc;
 
     use crate::render::safe::terminal;
-    use crate::run::Options;
     use crate::tables::sql::{Asking, prepare};
 
-    if let Some(cluster) = &args.cluster {
+    if let Some(cluster) = &args.at.cluster {
         return clustered(args, cluster, out, err);
     }
 
-    let options = Options { tz: args.tz.clone(), format_of: args.format_of.clone() };
-    let asking = Arc::new(Asking::new(args.runs(), options, args.store.clone(), now));
+    let asking = Arc::new(Asking::new(args.runs.all(), args.reading.options(), args.reading.store.clone(), now));
     let limits = corr_sql::Limits { memory: bytes(&args.memory)?, threads: threads() };
     // Every file of the run is looked at before a question is: a run that is none is said, not answered with no rows.
     asking.sources().map_err(anyhow::Error::msg)?;
@@ -117,14 +102,6 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-impl Args {
-    /// All runs that are asked.
-    #[cfg(feature = "sql")]
-    fn runs(&self) -> Vec<String> {
-        std::iter::once(&self.run).chain(&self.also).cloned().collect()
-    }
-}
-
 /// Writes an answer as it comes; gives how many rows it has. One that fails before its first rows leaves nothing.
 #[cfg(feature = "sql")]
 fn write(answer: &mut corr_sql::Answer<'_>, format: Format, out: &mut dyn Write) -> anyhow::Result<u64> {
@@ -151,8 +128,8 @@ fn clustered(_: &Args, _: &str, _: &mut dyn Write, err: &mut dyn Write) -> anyho
 fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<i32> {
     use crate::tables::sql::shards;
 
-    let mut engine = corr_sql::cluster::connect(cluster, threads(), patience(&args.patience)?)?;
-    let shards = shards::add(&mut engine, &args.runs())?;
+    let mut engine = args.at.connect(cluster)?;
+    let shards = shards::add(&mut engine, &args.runs.all())?;
     if engine.names(&args.sql)?.iter().any(|name| name == "deltas") {
         anyhow::bail!(
             "deltas is worked out from captures, not from rows: no cluster can plan it; ask `corr metrics --cluster`, or the table `samples`"
@@ -164,15 +141,6 @@ fn clustered(args: &Args, cluster: &str, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "corr: {} shards, read by the cluster; conditions on text by a scan of the text column", shards.count())?;
     }
     code(&shards.told(&answer.reads), rows, err)
-}
-
-/// How long a cluster may give no sign of an answer.
-#[cfg(feature = "cluster")]
-pub fn patience(text: &str) -> anyhow::Result<std::time::Duration> {
-    use anyhow::Context as _;
-
-    let ns = crate::query::timespec::parse_duration(text).and_then(|ns| u64::try_from(ns).ok()).filter(|ns| *ns > 0);
-    ns.map(std::time::Duration::from_nanos).with_context(|| format!("--patience {text}: not a duration; write 300s or 1h"))
 }
 
 /// `512MB`, `2GiB`, `1000000` as bytes.

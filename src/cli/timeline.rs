@@ -10,12 +10,13 @@ use super::flags::{self, Around, Reading, Runs, Series};
 use super::opened::{Opened, Scoped};
 use super::query_metrics::{self, Joined, Wanted};
 use super::{exit, index};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Judged};
 use crate::query::answer::{Question, Window};
 use crate::query::rows::{self, Told};
 use crate::query::sources::Sources;
 use crate::query::window;
 use crate::render::events::Format;
+use crate::render::evidence::Edged;
 use crate::render::number::grouped;
 use crate::render::paint::{Paint, When};
 use crate::render::safe;
@@ -163,6 +164,17 @@ impl Asking {
             Marks::Always => true,
             Marks::Never => false,
         }
+    }
+
+    /// Every edge in what was asked; `source` is the runs as arguments of a command.
+    pub(super) fn edged<'a>(
+        &'a self,
+        source: &'a str,
+        evidence: &'a Evidence<'a>,
+        judged: &'a Judged,
+        window: Option<(i64, i64)>,
+    ) -> Edged<'a> {
+        Edged { evidence, judged, only: &[], run: &self.runs.run, source, scope: self.words(), window, explain: false }
     }
 
     /// What was asked, in words.

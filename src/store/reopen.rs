@@ -47,5 +47,7 @@ pub fn kept(entry: &Entry, layout: &Layout, bytes: &[u8]) -> Option<(Vec<Segment
             break;
         }
     }
-    Some((segments, offset))
+    // A manifest that does not say one after the other is none to go on with.
+    let goes_on = segments.last().is_none_or(|last| last.from <= last.to && last.to == offset as u64);
+    (goes_on && (offset == 0) == segments.is_empty()).then_some((segments, offset))
 }

@@ -8,20 +8,10 @@ use super::text_form::TextForm;
 use crate::event::{Event, Kind, Outcome};
 use crate::ids::IdKind;
 
-/// Ids that can be declared.
-const IDS: &[IdKind] = &[
-    IdKind::Rid,
-    IdKind::RequestId,
-    IdKind::XRequestId,
-    IdKind::Session,
-    IdKind::ParentSession,
-    IdKind::TraceId,
-    IdKind::SpanId,
-    IdKind::BootstrapRoom,
-    IdKind::WorkerId,
-    IdKind::ToolCall,
-    IdKind::RoutingKey,
-];
+/// The kind of id that a field finds, if it can be declared: an unconfirmed id is what an upstream prints, not what a site names.
+fn id_kind(field: &str) -> Option<IdKind> {
+    IdKind::of_field(field).filter(|kind| *kind != IdKind::Decoy)
+}
 
 /// Names that a query reads as something else than a field.
 const TAKEN: &[&str] = &["kind", "level", "message", "line", "source", "format", "id"];
@@ -106,11 +96,11 @@ impl Parts {
         }
         let mut ids = Vec::new();
         for (id, parts) in &definition.ids {
-            let Some(kind) = IDS.iter().find(|k| k.field() == id) else {
-                let known: Vec<&str> = IDS.iter().map(|k| k.field()).collect();
+            let Some(kind) = id_kind(id) else {
+                let known: Vec<&str> = IdKind::ALL.iter().map(|k| k.field()).filter(|field| id_kind(field).is_some()).collect();
                 return Err(definition.problem(Part::Key("ids"), format!("no id is called `{id}`; known are {}", known.join(", "))));
             };
-            ids.extend(parts.iter().map(|part| (*kind, leak(part))));
+            ids.extend(parts.iter().map(|part| (kind, leak(part))));
         }
         let withheld = definition.withheld.iter().map(|w| leak(w)).collect();
         Ok(Parts {
@@ -146,7 +136,7 @@ pub fn field_name(definition: &Definition, name: &str) -> Result<(), Problem> {
             definition.problem(part, format!("a query reads `{name}` as something else than a field; give it another name under `fields`"))
         );
     }
-    if IDS.iter().any(|k| k.field() == name) {
+    if id_kind(name).is_some() {
         return Err(definition.problem(part, format!("`{name}` is an id; declare it under `ids`")));
     }
     Ok(())

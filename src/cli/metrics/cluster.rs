@@ -8,7 +8,7 @@ use corr_metrics::select::Selector;
 
 use super::place::Events;
 use super::{Args, Opened, Selectors};
-use crate::cli::{exit, sql};
+use crate::cli::exit;
 use crate::render::paint::{Paint, When};
 use crate::render::safe::terminal;
 use crate::run::Run;
@@ -28,7 +28,7 @@ pub fn run(
     if let Some((flag, instead)) = refused(args, selectors) {
         bail!("{flag}: not asked of a cluster; {instead}");
     }
-    let mut engine = corr_sql::cluster::connect(cluster, sql::threads(), sql::patience(&args.patience)?)?;
+    let mut engine = args.at.connect(cluster)?;
     let shards = shards::add(&mut engine, std::slice::from_ref(&args.runs.run))?;
     let logs = shards.logs();
     if let Some(name) = args.when.window.as_deref().filter(|name| logs.several && *name != "common") {

@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use corr_metrics::select::Selector;
 
 use super::exit;
-use super::flags::{self, Around, Reading, Runs};
+use super::flags::{self, Around, Cluster, Reading, Runs};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
 use crate::metrics::logged;
@@ -95,12 +95,8 @@ pub struct Args {
     pub format: Format,
     #[command(flatten)]
     pub reading: Reading,
-    /// Ask the cluster of this scheduler; RUN is then a folder or `s3://BUCKET/PREFIX` of shards, which `corr index --shards` writes.
-    #[arg(long, value_name = "df://HOST:PORT")]
-    pub cluster: Option<String>,
-    /// How long a cluster may give no sign of an answer.
-    #[arg(long, value_name = "DURATION", default_value = "300s", requires = "cluster")]
-    pub patience: String,
+    #[command(flatten)]
+    pub at: Cluster,
 }
 
 /// What the selectors mean.
@@ -158,11 +154,11 @@ struct Question<'a> {
 pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, now: i64) -> anyhow::Result<i32> {
     let selectors = Selectors::read(args)?;
     #[cfg(feature = "cluster")]
-    if let Some(cluster) = &args.cluster {
+    if let Some(cluster) = &args.at.cluster {
         return cluster::run(args, cluster, &selectors, color, out, err, now);
     }
     #[cfg(not(feature = "cluster"))]
-    if args.cluster.is_some() {
+    if args.at.cluster.is_some() {
         return super::sql::not_built("a cluster", "cluster", err);
     }
     let options = args.reading.options();
@@ -270,8 +266,7 @@ impl Windowed<'_> {
             limit: 0,
             format: Format::Csv,
             reading: Reading { store: self.store.map(Path::to_path_buf), tz: self.options.tz.clone(), ..Reading::default() },
-            cluster: None,
-            patience: String::new(),
+            at: Cluster::default(),
         };
         let events = Events::of(run, self.options, self.store);
         let (asked, workers, mut said) = read(run, self.options, self.store, &events, &[])?;

@@ -23,21 +23,6 @@ const FORM: u8 = 1;
 const MOST_NAMES: usize = 16_384;
 const LONGEST_NAME: usize = 256;
 
-const IDS: [IdKind; 12] = [
-    IdKind::Rid,
-    IdKind::RequestId,
-    IdKind::XRequestId,
-    IdKind::Session,
-    IdKind::ParentSession,
-    IdKind::TraceId,
-    IdKind::SpanId,
-    IdKind::BootstrapRoom,
-    IdKind::WorkerId,
-    IdKind::ToolCall,
-    IdKind::Decoy,
-    IdKind::RoutingKey,
-];
-
 /// A record of a shard.
 #[derive(Debug)]
 pub struct Whole<'a> {
@@ -153,8 +138,8 @@ impl<'a> Whole<'a> {
         let withheld = from.text()?;
         for _ in 0..from.size()? {
             let field = from.text()?;
-            let kind = IDS.iter().find(|kind| kind.field() == field).ok_or_else(damaged)?;
-            event.ids.push(Id { kind: *kind, text: Cow::Borrowed(from.text()?) });
+            let kind = IdKind::of_field(field).ok_or_else(damaged)?;
+            event.ids.push(Id { kind, text: Cow::Borrowed(from.text()?) });
         }
         for _ in 0..from.size()? {
             let (name, raw) = (Cow::Borrowed(from.text()?), Cow::Borrowed(from.text()?));
