@@ -197,7 +197,10 @@ pub fn run(args: &Args, color: When, out: &mut dyn Write, err: &mut dyn Write, n
         _ => None,
     };
     let joined = wanted.as_ref().zip(read.as_ref()).map(|(wanted, read)| wanted.join(read, &sources));
-    let lives = || windows::of_run(&sources::looked_into(&runs, &options, store)?, &sources, &options, store);
+    let lives = || match &run {
+        Some(run) => windows::of_run(run, &sources, &options, store),
+        None => windows::of_run(&sources::looked_into(&runs, &options, store)?, &sources, &options, store),
+    };
     let Asked { question, answer, how } = ask(args, expr, &sources, joined.as_ref(), now, &lives)?;
     if let Some(how) = how.filter(|_| args.around.around.is_some() || args.when.window.as_deref() == Some("common")) {
         writeln!(err, "corr: {}", safe::terminal(&how))?;

@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 use corr_sql::Engine;
 use serde_json::{Value as Json, json};
 
-use super::query::{Args, of_what, terminal_width, zone_of_flags};
 use super::exit;
+use super::query::{Args, of_what, terminal_width, zone_of_flags};
 use crate::query::answer::{Answer, Question, Sort, Window};
 use crate::query::names::{self, Known};
 use crate::query::timespec;

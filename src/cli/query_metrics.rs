@@ -10,7 +10,7 @@ use super::flags::{Series, selectors};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::beside::Beside;
 use crate::metrics::common::Covers;
-use crate::metrics::figures;
+use crate::metrics::figures::{self, QUANTILES};
 use crate::metrics::read::Read;
 use crate::metrics::span::{Coverage, Span};
 use crate::metrics::workers::{self, Mapped, Said, Worker};
@@ -76,8 +76,8 @@ impl Joined<'_> {
     /// Adds what the captures of the joined members cover.
     pub fn cover(&self, covers: &mut Covers) {
         let hits = self.hits();
-        covers.add_hits(&hits);
         covers.leave_out(&self.asked.captures, &hits);
+        covers.add_beside_logs(hits);
     }
 
     /// The members that are joined.
@@ -188,9 +188,6 @@ impl Joined<'_> {
         workers::of(endpoint, &self.workers, &self.wanted.said)
     }
 }
-
-/// Quantiles of histograms beside events.
-const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
 
 /// Puts the samples beside an event.
 pub fn put(event: &mut Shown, beside: &Beside<'_>) {

@@ -52,7 +52,7 @@ fn captures<'r>(cited: &str, opened: &'r run::Run, options: &Options, args: &Arg
     let field: String = field.chars().take_while(|c| !matches!(c, '{' | '[')).collect();
     let selectors = [Selector::parse(&format!("log:{field}"))?];
     let sources = sources::of(opened, options, store)?;
-    let mut asked = Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
+    let mut asked = Asked::default();
     asked.add_logged(opened, logged::read(&selectors, &sources));
     Ok(asked)
 }

@@ -22,6 +22,7 @@ use crate::render::paint::{Paint, When};
 use crate::render::safe;
 use crate::render::shown::rfc3339;
 use crate::render::timeline::Writer;
+use crate::run::source::unread;
 use crate::timeline::{Row, Totals};
 
 /// Rows that are shown where nothing else is asked for.
@@ -125,11 +126,7 @@ pub(super) fn write(
     }
     let mut writer = Writer::begin(out, format, paint, joined.is_some())?;
     let mut told = rows(asking, &opened.sources, &question, joined.as_ref(), marks, &mut |row| Ok(writer.row(&row)?))?;
-    for file in not_read {
-        if !told.failed.iter().any(|(known, _)| *known == file.name) {
-            told.failed.push((file.name, file.why));
-        }
-    }
+    told.failed = unread(&not_read, told.failed.iter().map(|(name, why)| (name, why)));
     writer.end(&summary(asking, &opened.sources, &question, &told))?;
     out.flush()?;
     notes(asking, opened, joined.as_ref(), &scoped, &told, err)

@@ -21,6 +21,7 @@ use crate::run::source::{Class, NotRead};
 use crate::store::captures::Kept;
 
 /// Every capture of a run.
+#[derive(Default)]
 pub struct Asked<'r> {
     pub captures: Vec<Captured<'r>>,
     /// Captures that could not be read.
@@ -86,13 +87,13 @@ impl<'r> Asked<'r> {
         let captured = |((name, told), source)| Captured { told: Some(told), ..Captured::new(name, source, &families) };
         let mut captures: Vec<Captured<'r>> = about.into_iter().zip(all.read).map(captured).collect();
         tell_apart(&mut captures);
-        Asked { captures, not_read: Vec::new(), notes: Vec::new(), unchanged: None }
+        Asked { captures, ..Asked::default() }
     }
 
     /// Reads the captures that selectors can mean: none where all of them ask for fields of log records.
     pub fn by(run: &'r Run, store: Option<&Path>, selectors: &[Selector]) -> Asked<'r> {
         if !selectors.is_empty() && selectors.iter().all(Selector::of_log) {
-            return Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
+            return Asked::default();
         }
         Asked::read(run, store)
     }

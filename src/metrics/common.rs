@@ -55,6 +55,12 @@ impl Covers {
         }
     }
 
+    /// Adds the captures of some hits beside logs that were added as what they are: a field of a log covers what its log does.
+    pub fn add_beside_logs(&mut self, mut hits: Vec<Hit<'_>>) {
+        hits.retain(|hit| !hit.captured.is_log());
+        self.add_hits(&hits);
+    }
+
     /// Leaves out the captures that none of the hits is of.
     pub fn leave_out(&mut self, all: &[Captured<'_>], hits: &[Hit<'_>]) {
         let apart = all.iter().filter(|captured| !hits.iter().any(|hit| std::ptr::eq(hit.captured, *captured)));

@@ -11,6 +11,9 @@ use corr_metrics::window::{WHOLE_IN_F32, Window, counter, gauge, histogram, mean
 use super::asked::{Captured, Hit};
 use super::span::Placed;
 
+/// Quantiles of histograms that are told where no others are asked for.
+pub const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
+
 /// A figure.
 #[derive(Clone, Debug)]
 pub enum Figure {

@@ -24,7 +24,7 @@ pub struct Context {
 impl Context {
     /// Is anything beside the hits wanted?
     pub fn any(self) -> bool {
-        self.before + self.after > 0
+        self.before > 0 || self.after > 0
     }
 }
 

@@ -15,7 +15,7 @@ use crate::query::sources::Asked;
 use crate::render::metrics::seconds;
 use crate::render::sources::{clock_words, resolution};
 use crate::run::coverage;
-use crate::run::source::{NotRead, Source};
+use crate::run::source::{NotRead, Source, unread};
 
 /// Gaps of an endpoint that are kept, the longest.
 const GAPS: usize = 40;
@@ -23,13 +23,8 @@ const GAPS: usize = 40;
 /// What was read.
 pub fn of(base: Base<'_>, evidence: &Evidence<'_>, told: &Told, whole: &Whole<'_>, closed: Option<(i64, i64)>) -> Covered {
     let files = base.sources.not_read.iter().filter(|n| n.failure).chain(&evidence.not_read).chain(&base.captures.not_read);
-    let files = files.chain(whole.not_read.iter().filter(|n| n.failure)).map(|n| (n.name.clone(), n.why.clone()));
-    let mut not_read: Vec<(String, String)> = Vec::new();
-    for (name, why) in files.chain(told.failed.iter().cloned()) {
-        if !not_read.iter().any(|(known, _)| *known == name) {
-            not_read.push((name, why));
-        }
-    }
+    let files = files.chain(whole.not_read.iter().filter(|n| n.failure));
+    let not_read = unread(files, told.failed.iter().map(|(name, why)| (name, why)));
     // What is no failure is said all the same.
     let mut notes = told.notes.clone();
     notes.extend(whole.not_read.iter().filter(|n| !n.failure).map(|n| format!("{}: {}", n.name, n.why)));

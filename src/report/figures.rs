@@ -11,7 +11,7 @@ use super::pipeline::record;
 use super::{Ask, Base, window_flags};
 use crate::evidence::{Evidence, Judged};
 use crate::metrics::asked::{Asked, Captured, Hit};
-use crate::metrics::figures::{self, Figure, Histogram};
+use crate::metrics::figures::{self, Figure, Histogram, QUANTILES};
 use crate::metrics::span::Span;
 use crate::render::evidence::{figure, shell};
 use crate::render::metrics::Row;
@@ -134,11 +134,7 @@ fn silent(figure: &Figure) -> bool {
 
 /// The window that a figure is computed over, as flags: without any `corr metrics` lists samples, and the run's own ends are those of its logs.
 fn computed_over(captured: &Captured<'_>, ask: &Ask) -> String {
-    let whole = || {
-        let ((from, to), (offset, _)) = (captured.extent()?, captured.dial().to_utc()?);
-        Some((from.saturating_add(offset), to.saturating_add(offset)))
-    };
-    match ask.closed.or_else(whole) {
+    match ask.closed.or_else(|| captured.span_utc()) {
         None => " --since start --until end".into(),
         window => window_flags(window),
     }
@@ -150,7 +146,7 @@ fn add(base: Base<'_>, hit: &Hit<'_>, about: &'static str, ask: &Ask, found: &mu
         found.left_out += 1;
         return;
     };
-    for part in figures::of(hit, &placed, &[0.5, 0.9, 0.99]) {
+    for part in figures::of(hit, &placed, QUANTILES) {
         let row = Row { hit, placed, part, worker: None };
         if !row.answers() || silent(&row.part.figure) {
             found.left_out += 1;

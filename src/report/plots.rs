@@ -66,7 +66,7 @@ pub fn logged<'r>(base: Base<'_>, series: &[Selector], fields: impl Iterator<Ite
     let mut selectors: Vec<Selector> = series.iter().filter(|s| s.of_log()).cloned().collect();
     let known: BTreeSet<&str> = fields.collect();
     selectors.extend(known.iter().filter_map(|field| Selector::parse(&format!("{LOG}{field}")).ok()));
-    let mut asked = Asked { captures: Vec::new(), not_read: Vec::new(), notes: Vec::new(), unchanged: None };
+    let mut asked = Asked::default();
     asked.add_logged(base.run, logged::read(&selectors, base.sources));
     asked
 }

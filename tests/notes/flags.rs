@@ -246,3 +246,39 @@ fn flags_that_would_do_nothing_are_refused() {
         assert!(said.iter().any(|said| ran.stderr.contains(said)), "{args:?}: {}", ran.stderr);
     }
 }
+
+/// A field of a log that is asked for covers what its log does: it neither counts again nor limits the window where its log does not.
+#[test]
+fn a_log_is_common_once() {
+    let place = a_day_apart();
+    // The two logs with more than a second of stamps.
+    let text = "the 2 sources that were asked cover no time together";
+    let ask = |more: &[&str]| {
+        place.corr(&[&["query", "sglang-run/logs/server.log", "--also", "sglang-run/logs/later.log"], more].concat()).stderr
+    };
+    for more in [&["--window", "common"][..], &["--window", "common", "--metrics", "log:token_usage"]] {
+        let said = ask(more);
+        assert!(said.contains(text), "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn commands_of_a_comparison_take_a_zone_west_of_utc() {
+    let place = Place::with("sglang-run");
+    let ran = place.corr(&["diff", "sglang-run", "sglang-run", "--tz=-03:00", "--format", "json"]);
+    let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let text = json.to_string();
+    assert!(text.contains(" --tz=-03:00") && !text.contains(" --tz -03:00"), "{text}");
+}
+
+#[test]
+fn any_number_of_neighbours() {
+    let place = Place::with("sglang-run");
+    let all = usize::MAX.to_string();
+    let ran = place.corr(&["query", "sglang-run/logs/crash.log", "kind:exception", "-B", &all, "-A", "1", "--format", "jsonl"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let both = place.corr(&["query", "sglang-run/logs/crash.log", "kind:exception", "-C", &all, "--format", "jsonl"]);
+    assert!(both.code == Some(0) && both.stdout.lines().count() >= ran.stdout.lines().count(), "{}", both.stderr);
+    // More than the hit itself.
+    assert!(ran.stdout.lines().count() > 1, "{}", ran.stdout);
+}

@@ -11,6 +11,7 @@ use corr_parsers::clock::How;
 
 use super::figure;
 use crate::cli::edges::edge;
+use crate::cli::line::Line;
 use crate::cli::query::zone_of_flags;
 use crate::diff::figures::{Figure, of_throughput};
 use crate::diff::verdicts::{Counted, Proved, Said};
@@ -20,7 +21,7 @@ use crate::facts::collect;
 use crate::metrics::around::Around;
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
-use crate::metrics::figures;
+use crate::metrics::figures::{self, QUANTILES};
 use crate::metrics::read::{self, Read};
 use crate::metrics::span::{Placed, Span};
 use crate::metrics::workers::{self, Worker};
@@ -29,9 +30,8 @@ use crate::query::sources::{self, Sources};
 use crate::query::timespec::Context;
 use crate::query::window::{self, Flags, Known, Times};
 use crate::query::{locate, phases};
-use crate::readiness::windows;
+use crate::readiness::{self, windows};
 use crate::render::evidence::{shell, table};
-use crate::render::shown::rfc3339;
 use crate::run::source::NotRead;
 use crate::run::{self, Options, Run};
 
@@ -53,12 +53,13 @@ impl Ask<'_> {
 
     /// The flags of window and zone, as a command takes them.
     fn flags(&self) -> String {
-        let window: String = self.said().iter().map(|(flag, value)| format!(" --{flag} {}", shell(value))).collect();
-        window + &self.zone()
+        let window = self.said().into_iter().fold(Line::of(""), |line, (flag, value)| line.flag(flag, &[value]));
+        window.flag("tz", self.tz).text()
     }
 
-    fn zone(&self) -> String {
-        self.tz.iter().map(|zone| format!(" --tz {}", shell(zone))).collect()
+    /// The same with a window by its ends, UTC ns.
+    fn flags_of(&self, from: i64, to: i64) -> String {
+        Line::of("").window(Some((from, to))).flag("tz", self.tz).text()
     }
 
     fn title(&self) -> String {
@@ -80,14 +81,16 @@ pub fn side(name: &str, ask: &Ask<'_>) -> anyhow::Result<(Side, Vec<String>)> {
     let mut notes = std::mem::take(&mut asked.notes);
     notes.extend(said);
     let workers = workers::workers(sources.sources.iter().map(|s| &s.owner));
-    let phases = windows::phases(ask.when.window, &sources, &|| windows::of_run(&run, &sources, &options, None))?;
+    // The captures are read already.
+    let lives = || Ok(windows::all(&readiness::gather(&sources, Some((&run, &asked)), corr_readiness::Options::default()).history));
+    let phases = windows::phases(ask.when.window, &sources, &lives)?;
     let (first, last) = extent(&sources.sources);
     let mut asking = Asking { ask, name, run: &run, sources: &sources, asked: &asked, workers: &workers, flags: ask.flags() };
     let times = asking.times(&phases)?;
     let window = asking.span(&times, (first, last))?;
     if let (Some("common"), Some((from, to))) = (ask.when.window, window) {
         // What captures cover together is not the same for every command.
-        asking.flags = format!(" --since {} --until {}{}", rfc3339(from, 1), rfc3339(to, 1), ask.zone());
+        asking.flags = ask.flags_of(from, to);
     }
     let evidence = Evidence::gather(&sources, window)?;
     let judged = evidence.judge_of(&run, &asked, window, None, None)?;
@@ -154,8 +157,7 @@ impl Asking<'_> {
         let covers = || {
             let mut covers = Covers::default();
             covers.add_logs(&self.sources.sources);
-            let hits = self.asked.hits(ask.selectors);
-            covers.add_hits(&hits.into_iter().filter(|hit| !hit.captured.is_log()).collect::<Vec<_>>());
+            covers.add_beside_logs(self.asked.hits(ask.selectors));
             Ok(covers)
         };
         let known = Known {
@@ -300,11 +302,8 @@ impl Asking<'_> {
             return self.flags.clone();
         }
         match hit.captured.dial().to_utc() {
-            Some((offset, _)) => {
-                let at = |ns: i64| rfc3339(ns.saturating_add(offset), 1);
-                format!(" --since {} --until {}{}", at(placed.window.from()), at(placed.window.to()), self.ask.zone())
-            }
-            None => format!(" --since start --until end{}", self.ask.zone()),
+            Some((offset, _)) => self.ask.flags_of(placed.window.from().saturating_add(offset), placed.window.to().saturating_add(offset)),
+            None => Line::of("").flag("since", &["start"]).flag("until", &["end"]).flag("tz", self.ask.tz).text(),
         }
     }
 
@@ -330,9 +329,6 @@ impl Asking<'_> {
         out
     }
 }
-
-/// Quantiles of histograms.
-const QUANTILES: &[f64] = &[0.5, 0.9, 0.99];
 
 fn gap(captured: &crate::metrics::Captured<'_>, covered: &Coverage) -> Option<String> {
     let longest = covered.gaps.iter().max_by_key(|g| g.to.saturating_sub(g.from))?;

@@ -17,6 +17,7 @@ use super::exit;
 use super::flags::{self, Around, Cluster, Reading, Runs};
 use crate::metrics::asked::{Asked, Hit};
 use crate::metrics::common::Covers;
+use crate::metrics::figures::QUANTILES;
 use crate::metrics::logged;
 use crate::metrics::read::{self, Read};
 use crate::metrics::workers::{self, Mapped, Worker};
@@ -82,7 +83,7 @@ pub struct Args {
     #[arg(long)]
     pub rows: bool,
     /// Quantiles of histograms, comma separated.
-    #[arg(long, value_name = "Q", value_delimiter = ',', default_values_t = [0.5, 0.9, 0.99])]
+    #[arg(long, value_name = "Q", value_delimiter = ',', default_values_t = QUANTILES.iter().copied())]
     pub quantiles: Vec<f64>,
     /// List every series, also when selectors are given.
     #[arg(long, conflicts_with = "rows")]
@@ -261,7 +262,7 @@ impl Windowed<'_> {
             per: Vec::new(),
             by: None,
             rows: false,
-            quantiles: vec![0.5, 0.9, 0.99],
+            quantiles: QUANTILES.to_vec(),
             list: false,
             limit: 0,
             format: Format::Csv,
